@@ -124,11 +124,10 @@ verdict "processes are made, signalled and reaped in one place each" \
 	"$(uses '\b(v?fork|kill|killpg|waitpid|waitid|wait4|tgkill|posix_spawnp?|execvp?e?|execlp?)\(' \
 		src/base/child.c src/base/child-exec.c src/base/procref.c \
 		src/overseer/writer.c \
-		src/port/process/errand-run.c src/port/process/launcher.c \
-		src/port/process/restart.c \
+		src/port/process/errand-run.c src/port/process/sibling.c \
 		src/cli/terminal.c \
 		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
-		src/port/net/outside.c)"
+		src/port/process/box-net.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
 verdict "SQLite is used in port/book and port/shared only, and threads nowhere" \

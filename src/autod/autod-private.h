@@ -90,7 +90,7 @@ look_fn look_charts;
 #define LOOK_ASKS_MAX 500 /* that are listed */
 
 /* Until a daemon has made the book, the state of the version before. -ENOENT:
- * there is none yet. -ENODATA with words: there was one (root-mark.h). */
+ * there is none yet. -ENODATA with words: there was one (workspace.h). */
 int look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err);
 

@@ -15,15 +15,12 @@
 #include "book.h"
 #include "config.h"
 #include "git-ask.h"
-#include "lock.h"
 #include "loop.h"
-#include "root-mark.h"
+#include "workspace.h"
 #include "settings.h"
 #include "shared.h"
 #include "state-book.h"
-#include "state-upgrade.h"
 #include "state.h"
-#include "workspace.h"
 
 static int
 print(struct json_object *report)

@@ -7,22 +7,17 @@
 #include "config.h"
 #include "ladder.h"
 #include "show.h"
-#include "lock.h"
 #include "autod-private.h"
 #include "metrics.h"
-#include "remove-tree.h"
-#include "root-mark.h"
+#include "workspace.h"
 #include "settings.h"
 #include "source.h"
 #include "state-book.h"
-#include "state-upgrade.h"
 #include "state.h"
 #include "version.h"
 #include "view-state.h"
 #include "view.h"
-#include "word.h"
 #include "worker.h"
-#include "workspace.h"
 
 #define PARAMS_MAX ((size_t)16 * 1024 * 1024) /* with a view in them */
 

@@ -18,13 +18,12 @@
 #include "life.h"
 #include "loop.h"
 #include "persist.h"
-#include "relay.h"
-#include "root-mark.h"
+#include "client.h"
+#include "workspace.h"
 #include "rpc.h"
 #include "serve.h"
 #include "sibling.h"
 #include "version.h"
-#include "workspace.h"
 
 #define SETTLE_MS 5
 /* Nothing takes longer than a job on the book, which has its own deadline; so

@@ -21,12 +21,10 @@
 
 #include "buf.h"
 #include "clock.h"
-#include "errtext.h"
 #include "file.h"
 #include "json.h"
 #include "log.h"
 #include "mem.h"
-#include "strv.h"
 #include "text.h"
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Whole files: read with a size limit, replace atomically, make directories. To
- * watch a file see watch.h, to follow a growing one see tail.h.
+ * Files and folders as a whole: read with a size limit, replace atomically,
+ * make directories, lock, remove a tree. To be told of changes see watch.h.
  */
 #ifndef FILE_H
 #define FILE_H
@@ -96,5 +96,48 @@ char *file_join(const char *dir, const char *name);
 /* write(2) until everything is written; handles EINTR and short writes.
  * Negative errno on failure. */
 int file_write_all(int fd, const void *bytes, size_t len);
+
+/*
+ * Locks between processes: open-file-description locks on a file that is never
+ * removed. A lock lasts as long as the descriptor, so a dead process leaves no
+ * stale lock, and no pid is needed. The file may contain text for people (who
+ * holds it), which is not part of the lock.
+ */
+
+/* Take the lock without waiting. Returns a descriptor (close-on-exec), -EAGAIN
+ * if another process holds the lock, or another negative errno. close(2)
+ * releases it. The file is created with mode 0600 and never removed. */
+int lock_try(const char *path, struct err *err);
+
+/* Does the descriptor, which another program in this process has opened, hold
+ * the lock at path, or take it now? Negative errno. */
+int lock_inherit(int fd, const char *path);
+
+/* Is the file at path still the one that the descriptor has locked? Also true
+ * if that cannot be found out. */
+bool lock_is_at(int fd, const char *path);
+
+/* Does any process hold it? Does not take it. Returns 1, 0 or negative
+ * errno. */
+int lock_is_held(const char *path);
+
+/*
+ * Remove a folder with all that is in it, while another process may write
+ * there: every folder is held open, and no symbolic link is followed below the
+ * path that the caller gives, even if a folder becomes a link meanwhile. Other
+ * file systems that are mounted there, and what is deeper than
+ * REMOVE_TREE_DEPTH folders, stay. It does not return before that is done: only
+ * for few and small files.
+ */
+
+#define REMOVE_TREE_DEPTH 128 /* a descriptor for each */
+
+/* Remove a folder, a file, or a link itself. What cannot be removed does not
+ * keep the rest: negative errno of the first. 0 if there is nothing. */
+int remove_tree(const char *path);
+
+/* The same for a path below a folder, whose own folders may be links, too:
+ * -ENOTDIR or -ELOOP if one is no folder, and nothing is removed. */
+int remove_tree_below(const char *folder, const char *path);
 
 #endif

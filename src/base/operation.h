@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "errtext.h"
+#include "log.h"
 
 struct loop;
 struct loop_timer;

@@ -581,3 +581,35 @@ schema_print(const struct schema_field *field)
 	print_field(field, schema);
 	return schema;
 }
+
+/* --- names ----------------------------------------------------------- */
+
+const struct schema_field *
+schema_find(const struct schema *schema, const char *name, bool private)
+{
+	const struct schema_field *found;
+
+	SCHEMA_FOREACH (f, schema) {
+		if (!private && (f->flags & SCHEMA_PRIVATE) != 0)
+			continue;
+		found = schema_is_flat(f) ? schema_find(f->of, name, private) :
+		    strcmp(f->name, name) == 0 ? f :
+						 NULL;
+		if (found != NULL)
+			return found;
+	}
+	return NULL;
+}
+
+void
+schema_names(const struct schema *schema, bool private, char ***names)
+{
+	SCHEMA_FOREACH (f, schema) {
+		if (!private && (f->flags & SCHEMA_PRIVATE) != 0)
+			continue;
+		if (schema_is_flat(f))
+			schema_names(f->of, private, names);
+		else
+			strv_add(names, f->name);
+	}
+}

@@ -39,7 +39,7 @@ enum schema_type {
 	SCHEMA_INT32, /* int; an integer */
 	SCHEMA_UINT64, /* uint64_t, up to INT64_MAX; an integer */
 	SCHEMA_TRUTH, /* int: 1, 0, or -1 = not known; a boolean */
-	SCHEMA_LIST, /* char **, as in strv.h, owned, empty is NULL; an array
+	SCHEMA_LIST, /* char **, as in buf.h, owned, empty is NULL; an array
 		      * of strings */
 	SCHEMA_STRUCT, /* a struct inside this one; an object */
 	SCHEMA_POINTER, /* a struct of its own, owned, or NULL; an object */

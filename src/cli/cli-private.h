@@ -14,6 +14,7 @@
 #include "client.h"
 #include "git-ask.h"
 #include "json-short.h"
+#include "json.h"
 #include "moment.h"
 #include "proposals.h"
 #include "schema.h"
@@ -23,7 +24,6 @@
 #include "table.h"
 #include "top.h"
 #include "view-table.h"
-#include "word.h"
 #include "worker.h"
 #include "workspace.h"
 

@@ -4,8 +4,7 @@
 #include "cli-private.h"
 #include "config.h"
 #include "identity.h"
-#include "lock.h"
-#include "root-mark.h"
+#include "workspace.h"
 #include "work-record.h"
 
 #define CONCURRENCY_MAX 100

@@ -8,8 +8,8 @@
 
 #include "ask.h"
 #include "cli-private.h"
-#include "message-spool.h"
 #include "message.h"
+#include "people.h"
 #include "view.h"
 
 #define SEEN_MS 1000

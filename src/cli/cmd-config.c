@@ -7,7 +7,6 @@
 #include "cli-private.h"
 #include "config.h"
 #include "http-request.h"
-#include "lock.h"
 #include "settings-table.h"
 
 #define WRAP 78

@@ -11,17 +11,16 @@
 #include "child.h"
 #include "cli-private.h"
 #include "config.h"
-#include "deliver.h"
+#include "courier.h"
 #include "history.h"
 #include "id.h"
 #include "landing-record.h"
+#include "machine.h"
 #include "people.h"
 #include "preflight.h"
-#include "root-mark.h"
-#include "restart.h"
 #include "sibling.h"
-#include "start-facts.h"
-#include "state-upgrade.h"
+#include "state.h"
+#include "workspace.h"
 
 static void
 doctor_auto_check(struct doctor *d)

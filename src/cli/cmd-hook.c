@@ -7,14 +7,13 @@
 #include "agent-kind.h"
 #include "cli-private.h"
 #include "command-guard.h"
+#include "config.h"
 #include "guard.h"
 #include "hook-event.h"
 #include "id.h"
 #include "orphans.h"
-#include "policy-file.h"
-#include "run-dir.h"
 #include "spool.h"
-#include "word.h"
+#include "workspace.h"
 
 #define PATCH "apply_patch" /* of Codex */
 

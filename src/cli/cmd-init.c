@@ -15,7 +15,7 @@
 #include "claude.h"
 #include "cli-private.h"
 #include "config.h"
-#include "root-mark.h"
+#include "workspace.h"
 
 #define EXCLUDE_MAX (1024 * 1024)
 #define BRANCH_KEY  "repo.default_branch"

@@ -9,7 +9,7 @@
 #include "cli-private.h"
 #include "history.h"
 #include "loop.h"
-#include "tail.h"
+#include "watch.h"
 
 #define LINE_MAX_BYTES (1024 * 1024)
 #define CHUNK          (64 * 1024)

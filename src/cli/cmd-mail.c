@@ -7,7 +7,7 @@
 #include "attempt.h"
 #include "cli-private.h"
 #include "channel.h"
-#include "deliver.h"
+#include "courier.h"
 #include "id.h"
 #include "loop.h"
 #include "message.h"

@@ -16,15 +16,15 @@
 #include "guard.h"
 #include "hook-event.h"
 #include "id.h"
-#include "launcher.h"
+#include "sibling.h"
 #include "loop.h"
 #include "mcp.h"
-#include "outside.h"
-#include "policy-file.h"
-#include "relay.h"
+#include "box-net.h"
+#include "config.h"
+#include "client.h"
 #include "rpc.h"
 #include "stream.h"
-#include "verify-run.h"
+#include "check-place.h"
 #include "version.h"
 #include "watch.h"
 
@@ -34,7 +34,7 @@
  * The tools of a worker's session, as an MCP server on standard input and
  * output. It answers what it knows by itself (model/api/mcp.h), and forwards
  * the use of a tool to the daemon at the worker's own socket
- * (port/wire/relay.h), which is how the daemon knows who asks. Reads no
+ * (port/wire/client.h), which is how the daemon knows who asks. Reads no
  * configuration: there is one of these in each session, so it is to stay small.
  *
  * Claude Code does not start a server again that has ended. So nothing ends it

@@ -7,7 +7,6 @@
 
 #include "cli-private.h"
 #include "history.h"
-#include "lock.h"
 #include "preflight.h"
 #include "procref.h"
 #include "sibling.h"

@@ -15,7 +15,7 @@
 #include "tmux.h"
 #include "view.h"
 #include "worker.h"
-#include "workplace.h"
+#include "setup.h"
 
 #define SHA_LEN   7
 #define NEEDS_MAX 20 /* lines */

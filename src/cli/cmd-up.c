@@ -7,18 +7,16 @@
 
 #include "child.h"
 #include "cli-private.h"
+#include "client.h"
 #include "config.h"
-#include "lock.h"
 #include "loop.h"
+#include "machine.h"
 #include "people.h"
 #include "preflight.h"
 #include "procref.h"
-#include "relay.h"
-#include "restart.h"
-#include "root-mark.h"
 #include "sibling.h"
-#include "start-facts.h"
 #include "watch.h"
+#include "workspace.h"
 
 #define WORDS_MAX 4096
 

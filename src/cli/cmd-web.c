@@ -9,8 +9,8 @@
 
 #include "child.h"
 #include "cli-private.h"
-#include "roots.h"
-#include "web-files.h"
+#include "http-server.h"
+#include "workspace.h"
 
 enum {
 	FLAG_OPEN,

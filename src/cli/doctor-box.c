@@ -19,7 +19,6 @@
 #include "git-clone.h"
 #include "landing-record.h"
 #include "loop.h"
-#include "remove-tree.h"
 #include "settings.h"
 
 /* --- doctor-kernel ----------------------------------------------------- */

@@ -8,10 +8,8 @@
 #include "box.h"
 #include "child.h"
 #include "cli-private.h"
-#include "kept.h"
-#include "lock.h"
-#include "root-mark.h"
 #include "sibling.h"
+#include "workspace.h"
 #include "tmux.h"
 #include "view.h"
 

@@ -6,10 +6,9 @@
 
 #include "child.h"
 #include "cli-private.h"
-#include "lock.h"
 #include "rpc.h"
-#include "run-dir.h"
 #include "sibling.h"
+#include "workspace.h"
 
 #define DEADLINE_MS     (60 * 1000)
 #define RESTART_MS      2000 /* for a daemon that begins, or is restarted */

@@ -7,9 +7,8 @@
 #include "attempt.h"
 #include "cli-private.h"
 #include "contract.h"
-#include "lock.h"
 #include "procref.h"
-#include "root-mark.h"
+#include "workspace.h"
 #include "task.h"
 #include "view.h"
 

@@ -10,11 +10,10 @@
 #include <time.h>
 
 #include "child.h"
-#include "lock.h"
 #include "loop.h"
 #include "overseer-private.h"
 #include "people.h"
-#include "relay.h"
+#include "client.h"
 #include "settings-table.h"
 #include "settings.h"
 #include "sibling.h"

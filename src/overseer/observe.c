@@ -10,12 +10,11 @@
 #include <sys/stat.h>
 
 #include "event-table.h"
-#include "lock.h"
 #include "loop.h"
 #include "overseer-private.h"
 #include "settings-table.h"
 #include "settings.h"
-#include "tail.h"
+#include "watch.h"
 
 #define SMALL_MAX     (64 * 1024)
 #define START_LOOK_MS 100 /* between looks whether it is ready */

@@ -26,16 +26,15 @@
 #define OVERSEER_PRIVATE_H
 
 #include "box.h"
-#include "evidence.h"
+#include "history.h"
 #include "git.h"
 #include "health.h"
-#include "history.h"
 #include "identity.h"
 #include "operation.h"
 #include "procref.h"
-#include "relay.h"
+#include "client.h"
 #include "remedy.h"
-#include "restart.h"
+#include "sibling.h"
 #include "session.h"
 #include "workspace.h"
 

@@ -15,7 +15,6 @@
 #include "place.h"
 #include "prompt.h"
 #include "rpc.h"
-#include "run-dir.h"
 #include "schema.h"
 #include "server.h"
 #include "session-hook.h"
@@ -24,6 +23,7 @@
 #include "settings.h"
 #include "tmux.h"
 #include "transcript.h"
+#include "workspace.h"
 
 #define NAME         CALLER_REPAIR
 #define SESSIONS_MAX 3 /* of one repair, when they die */

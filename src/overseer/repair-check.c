@@ -7,11 +7,11 @@
 #include "git-freeze.h"
 #include "git-worktree.h"
 #include "identity.h"
-#include "kept.h"
 #include "overseer-private.h"
 #include "people.h"
 #include "place.h"
 #include "settings.h"
+#include "sibling.h"
 
 #define NAMES_MAX 5 /* paths named in a sentence */
 

@@ -6,12 +6,10 @@
 
 #include "child.h"
 #include "event-table.h"
-#include "lock.h"
 #include "loop.h"
 #include "moment.h"
-#include "notify.h"
-#include "overseer-private.h"
 #include "people.h"
+#include "overseer-private.h"
 #include "session-sweep.h"
 #include "settings-table.h"
 #include "settings.h"

@@ -13,8 +13,8 @@
 
 #include "loop.h"
 #include "moment.h"
-#include "notify.h"
 #include "overseer-private.h"
+#include "people.h"
 
 /* The same, and wait until it is on the disk, WRITER_WAIT_MS at most. */
 #define WRITER_WAIT_MS 1000

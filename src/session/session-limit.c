@@ -2,8 +2,8 @@
 
 #include "base.h"
 #include "limit.h"
+#include "moment.h"
 #include "session-limit.h"
-#include "time-zone.h"
 
 int64_t
 session_limit_look_ms(enum limit_class class, const char *text, int tries)

@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include "loop.h"
-#include "proctree.h"
 #include "orphans.h"
 #include "server.h"
 #include "session-private.h"

@@ -132,7 +132,7 @@ struct session_launch {
 	bool sandboxed; /* in a box, if the settings say so */
 	const char *const *read, *const *write; /* more for that box; NULL =
 						 * nothing */
-	bool guarded; /* it has a policy file: policy-file.h */
+	bool guarded; /* it has a policy file: config.h */
 	const struct launch_choice *choice; /* what is not as the settings say;
 					     * NULL = nothing */
 	bool resume; /* continue the conversation record->id */

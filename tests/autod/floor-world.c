@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "floor-world.h"
-#include "run-dir.h"
+#include "workspace.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

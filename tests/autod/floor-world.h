@@ -16,11 +16,10 @@
 #include "emit.h"
 #include "life.h"
 #include "persist.h"
-#include "run-dir.h"
+#include "workspace.h"
 #include "serve.h"
 #include "task.h"
 #include "worker.h"
-#include "workspace.h"
 
 struct agent;
 struct fleet;

@@ -3,7 +3,6 @@
 /* Runs of auto mode, over daemons that end in any way. */
 #include "auto-world.h"
 #include "book.h"
-#include "lock.h"
 
 /* An overseer runs, with this id of its run. */
 static void

@@ -6,7 +6,7 @@
 #include "claude.h"
 #include "fleet-private.h"
 #include "git.h"
-#include "policy-file.h"
+#include "config.h"
 #include "orphans.h"
 #include "worker-op.h"
 #include "worker.h"

@@ -6,8 +6,8 @@
 
 #include "outcome.h"
 #include "plan-floor.h"
-#include "run-dir.h"
 #include "team-floor.h"
+#include "workspace.h"
 
 static struct {
 	struct plan_floor *plan;

@@ -8,7 +8,7 @@
 #include "channel.h"
 #include "courier.h"
 #include "id.h"
-#include "message-spool.h"
+#include "people.h"
 #include "message.h"
 #include "person.h"
 #include "settings.h"

@@ -9,7 +9,7 @@
 
 #include "show.h"
 #include "http-request.h"
-#include "web-files.h"
+#include "http-server.h"
 
 static struct show_floor *show;
 

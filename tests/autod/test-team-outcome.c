@@ -9,7 +9,7 @@
 #include "agent.h"
 #include "auto-private.h"
 #include "outcome.h"
-#include "run-dir.h"
+#include "workspace.h"
 #include "family-world.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)

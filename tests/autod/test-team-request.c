@@ -5,7 +5,7 @@
 #include "agent.h"
 #include "guard.h"
 #include "person.h"
-#include "policy-file.h"
+#include "config.h"
 #include "records.h"
 #include "team-private.h"
 #include "tune.h"

@@ -5,7 +5,7 @@
 #include "team-world.h"
 #include "agent.h"
 #include "guard.h"
-#include "policy-file.h"
+#include "config.h"
 
 #define GOALS "[plan]\nenabled = true\n"
 #define SPAWN                                                         \

@@ -3,7 +3,7 @@
 /* The limits of a worker's sessions, in a folder that looks like a cgroup and
  * with a systemd that is none. */
 #include "fleet-world.h"
-#include "cgroup.h"
+#include "machine.h"
 #include "orphans.h"
 
 #define SETTINGS                                  \

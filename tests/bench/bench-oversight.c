@@ -25,7 +25,6 @@
 #include "behaviour.h"
 #include "iteration.h"
 #include "progress-private.h"
-#include "remove-tree.h"
 #include "table.h"
 #include "thresholds.h"
 #include "watched.h"

@@ -7,7 +7,7 @@
  */
 #include "bench.h"
 
-#include "seed.h"
+#include "copy.h"
 
 /* In the scratch folder: the cache of 500 packages with 100 files each. */
 static const char make_cache[] =

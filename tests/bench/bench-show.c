@@ -21,7 +21,6 @@
 #include "jsonl.h"
 #include "loop.h"
 #include "persist.h"
-#include "remove-tree.h"
 #include "table.h"
 #include "task.h"
 #include "top.h"

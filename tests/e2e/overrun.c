@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 
-#include "lock.h"
 #include "overrun.h"
 
 #define WAIT_MS      60000

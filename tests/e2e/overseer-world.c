@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "lock.h"
 #include "overseer-world.h"
 #include "shown.h"
 

@@ -4,7 +4,6 @@
  * daemon. */
 #include "e2e.h"
 #include "client.h"
-#include "lock.h"
 #include "server.h"
 #include "workspace.h"
 

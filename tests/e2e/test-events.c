@@ -10,7 +10,7 @@
 #include "jsonl.h"
 #include "rpc.h"
 #include "server.h"
-#include "tail.h"
+#include "watch.h"
 #include "workspace.h"
 
 #define GUARD_MS 40000

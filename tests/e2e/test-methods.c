@@ -6,9 +6,8 @@
 #include "api.h"
 #include "client.h"
 #include "rpc.h"
-#include "run-dir.h"
-#include "schema.h"
 #include "workspace.h"
+#include "schema.h"
 
 #define ANSWER_MS 60000
 

@@ -16,7 +16,6 @@
  * and it ignored the recorded intent (a daemon that was being stopped was
  * adopted).
  */
-#include "lock.h"
 #include "overrun.h"
 
 #define SETTLE_MS 60000

@@ -4,7 +4,6 @@
  * How an overseer takes over: a daemon that is adopted or left alone; an
  * overseer that is killed or stopped, and a second one.
  */
-#include "lock.h"
 #include "overrun.h"
 
 #define LOOK_MS   3

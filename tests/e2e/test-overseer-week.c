@@ -21,7 +21,6 @@
 #include <dirent.h>
 
 #include "e2e.h"
-#include "lock.h"
 #include "overseer-private.h"
 #include "settings.h"
 #include "tune.h"

@@ -9,8 +9,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base.h"
+#include "client.h"
 #include "overrun.h"
-#include "relay.h"
 
 #define ANSWER_S 60
 

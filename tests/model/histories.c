@@ -7,7 +7,6 @@
 #include "iteration.h"
 #include "table.h"
 #include "thresholds.h"
-#include "word.h"
 
 static void
 must(int r, const char *what, const struct err *err)

@@ -5,7 +5,6 @@
 #include "unit.h"
 #include "error-signature.h"
 #include "ladder.h"
-#include "word.h"
 
 /* --- the table ------------------------------------------------------- */
 

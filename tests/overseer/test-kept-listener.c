@@ -6,10 +6,10 @@
 
 #include <sys/socket.h>
 
+#include "client.h"
 #include "http-request.h"
 #include "http-server.h"
 #include "overseer-private.h"
-#include "relay.h"
 
 static struct kept_listener kept;
 static int ends[2];

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 
+#include "base.h"
 #include "evidence-world.h"
 
 void

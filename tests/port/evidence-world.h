@@ -4,8 +4,9 @@
 #ifndef EVIDENCE_WORLD_H
 #define EVIDENCE_WORLD_H
 
+#include "base.h"
+#include "history.h"
 #include "unit.h"
-#include "evidence.h"
 #include "workspace.h"
 
 #define EVIDENCE_WORLD_STAMP "20260131T081530Z"

@@ -8,8 +8,8 @@
 
 #include "courier.h"
 #include "http-world.h"
-#include "message-spool.h"
 #include "message.h"
+#include "people.h"
 #include "settings.h"
 
 #define PATIENCE_MS (60 * 1000)

@@ -5,8 +5,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "remove-tree.h"
-
 #ifdef HAVE_LIBPQ
 #include <libpq-fe.h>
 #endif

@@ -301,7 +301,7 @@ check_folder(struct book *book, const char *path)
 		if (entry->d_name[0] == '.' ||
 		    strcmp(entry->d_name, "hosts") == 0 ||
 		    strncmp(entry->d_name, "look", 4) == 0 ||
-		    strncmp(entry->d_name, "store-task", 10) == 0)
+		    strcmp(entry->d_name, "jobs.c") == 0)
 			continue;
 		if (file_is_dir(inner))
 			seen += check_folder(book, inner);

@@ -6,7 +6,6 @@
 
 #include "box-world.h"
 #include "agent-kind.h"
-#include "remove-tree.h"
 #include "repo.h"
 
 static void

@@ -5,7 +5,7 @@
 
 #include "unit.h"
 #include "box-plan.h"
-#include "cgroup.h"
+#include "machine.h"
 
 #define MEMORY (1u << BOX_LIMIT_MEMORY)
 #define TASKS  (1u << BOX_LIMIT_TASKS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "claude-world.h"
-#include "policy-file.h"
-#include "run-dir.h"
+#include "config.h"
+#include "workspace.h"
 #include "settings.h"
 #include "agent-card.h"
 

@@ -9,8 +9,8 @@
 #include "courier.h"
 #include "notice.h"
 #include "id.h"
-#include "message-spool.h"
 #include "message.h"
+#include "people.h"
 #include "settings.h"
 
 #define SECRET "tok-0123456789abcdef"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "errand-world.h"
-#include "lock.h"
 #include "strays.h"
 
 /* A starter that is killed while the command runs; returns what the command

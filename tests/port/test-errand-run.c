@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 
 #include "errand-world.h"
-#include "lock.h"
 #include "sibling.h"
 
 static void

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "errand-world.h"
-#include "lock.h"
 
 static void
 expect(const char *command, int status, const char *out)

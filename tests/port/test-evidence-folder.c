@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/resource.h>
 
+#include "base.h"
 #include "evidence-world.h"
 
 TEST(failures_of_one_second_have_folders_of_their_own)

@@ -2,7 +2,8 @@
 
 #include <sys/socket.h>
 
-#include "relay.h"
+#include "base.h"
+#include "client.h"
 #include "unit.h"
 
 static int ends[2];

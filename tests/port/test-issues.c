@@ -4,7 +4,6 @@
 #include "http-world.h"
 #include "channel.h"
 #include "courier.h"
-#include "deliver.h"
 #include "notice.h"
 #include "message.h"
 #include "settings.h"

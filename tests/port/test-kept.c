@@ -2,7 +2,6 @@
 
 /* Real commands below a real keeper: in the mode that this user gets, and as a
  * subreaper, which is what others get where there are no cgroups. */
-#include "kept.h"
 #include "sibling.h"
 #include "strays.h"
 #include "unit.h"

@@ -5,7 +5,7 @@
 
 #include "claude-world.h"
 #include "box-plan.h"
-#include "launcher.h"
+#include "sibling.h"
 #include "orphans.h"
 
 #define OUTPUT_MAX (4 * 1024 * 1024)

@@ -3,7 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "notify.h"
+#include "people.h"
 #include "unit.h"
 
 /* A service manager's socket. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The real llmc and the real bwrap: a box without a network, and its proxy. */
-#include "outside.h"
+#include "base.h"
+#include "box-net.h"
 #include "proxy-world.h"
 
 static const char *const box[] = { "bwrap", "--unshare-user", "--unshare-pid",

@@ -2,8 +2,7 @@
 
 #include "unit.h"
 #include "guard.h"
-#include "policy-file.h"
-#include "run-dir.h"
+#include "config.h"
 #include "workspace.h"
 
 TEST(a_policy_is_replaced_only_when_it_changes)

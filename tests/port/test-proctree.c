@@ -2,7 +2,8 @@
 
 #include <time.h>
 
-#include "proctree.h"
+#include "base.h"
+#include "orphans.h"
 #include "unit.h"
 
 #define BURN_MS 60

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "api.h"
-#include "relay.h"
+#include "client.h"
 #include "server-world.h"
 #include "server.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "id.h"
-#include "root-mark.h"
 #include "unit.h"
 #include "workspace.h"
 

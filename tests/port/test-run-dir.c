@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "run-dir.h"
 #include "workspace.h"
 
 static struct workspace

@@ -2,7 +2,6 @@
 
 /* The source of task files: ownership of tasks. */
 #include "files-world.h"
-#include "lock.h"
 
 TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 {

@@ -2,7 +2,6 @@
 
 /* The folder source: ownership of tasks. */
 #include "folder-world.h"
-#include "lock.h"
 
 TEST(keys_of_ours_are_not_offered)
 {

@@ -3,9 +3,9 @@
 /* The state of the version before: which of its files is read, and where they
  * go. */
 
-#include "unit.h"
-#include "state-upgrade.h"
+#include "base.h"
 #include "state.h"
+#include "unit.h"
 #include "version.h"
 #include "workspace.h"
 

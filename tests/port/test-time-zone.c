@@ -2,8 +2,8 @@
 
 #include <time.h>
 
+#include "moment.h"
 #include "unit.h"
-#include "time-zone.h"
 
 #define NEW_YORK "America/New_York"
 #define DAY_MS   (86400 * (int64_t)1000)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A transcript that is read as it grows. */
-#include "tail.h"
 #include "transcript-lines.h"
 #include "transcript.h"
+#include "watch.h"
 
 #define GUARD_MS 20000
 

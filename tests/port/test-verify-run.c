@@ -5,7 +5,7 @@
 
 #include "repo.h"
 #include "contract.h"
-#include "verify-run.h"
+#include "check-place.h"
 
 static struct world {
 	struct repo *repo;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+#include "http-server.h"
 #include "unit.h"
-#include "web-files.h"
 #include "workspace.h"
 
 static struct workspace workspace;

@@ -3,7 +3,8 @@
 /* Signs of life of a session. */
 #include <sys/resource.h>
 
-#include "proctree.h"
+#include "base.h"
+#include "orphans.h"
 #include "session-world.h"
 #include "transcript.h"
 

@@ -2,7 +2,6 @@
 
 #include <sys/prctl.h>
 
-#include "lock.h"
 #include "unit.h"
 
 static const char *

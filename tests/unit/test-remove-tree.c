@@ -2,7 +2,6 @@
 
 #include <sys/prctl.h>
 
-#include "remove-tree.h"
 #include "unit.h"
 
 #define ROUNDS 400

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "strmap.h"
 #include "unit.h"
 
 #define KEYS 5000

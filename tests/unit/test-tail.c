@@ -5,7 +5,6 @@
  * settle() lets three seconds pass at once, enough for polling too.
  */
 
-#include "tail.h"
 #include "dir-world.h"
 #include "watch.h"
 

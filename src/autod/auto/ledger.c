@@ -21,7 +21,6 @@
 #include "state.h"
 #include "task.h"
 #include "transcript.h"
-#include "word.h"
 
 static bool
 is_due(const struct state *state, const struct account *account)

@@ -24,7 +24,7 @@
 #include "settings-table.h"
 #include "settings.h"
 #include "task.h"
-#include "time-zone.h"
+#include "moment.h"
 #include "worker-op.h"
 #include "worker.h"
 #include "workspace.h"

@@ -12,7 +12,7 @@
 #ifndef CORE_H
 #define CORE_H
 
-#include "restart.h"
+#include "sibling.h"
 #include "state.h"
 
 struct book;
@@ -43,7 +43,7 @@ struct core_options {
 	const char *concurrency;
 	const char *task_pool_command;
 	const char *post_accept_command;
-	int overseer; /* the channel to it (relay.h), 0 = none */
+	int overseer; /* the channel to it (client.h), 0 = none */
 	struct restart restart; /* from the program before; all 0 = none */
 };
 
@@ -62,7 +62,7 @@ struct core_floor {
 	/* Make the last changes before the state is saved for the last time.
 	 * now: nothing was waited for. */
 	void (*close)(void *self, bool now);
-	/* The program is replaced (restart.h): put what the next one gets
+	/* The program is replaced (sibling.h): put what the next one gets
 	 * into the channel. */
 	void (*hand_on)(void *self, int channel);
 	/* What the daemon is doing, as a word for the heartbeat; the highest

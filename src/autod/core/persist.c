@@ -14,7 +14,6 @@
 #include "loop.h"
 #include "persist.h"
 #include "person.h"
-#include "root-mark.h"
 #include "state-book.h"
 #include "workspace.h"
 

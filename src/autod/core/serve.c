@@ -13,12 +13,12 @@
 #include "loop.h"
 #include "persist.h"
 #include "rpc.h"
-#include "run-dir.h"
 #include "schema.h"
 #include "serve.h"
 #include "server.h"
 #include "watch.h"
 #include "worker.h"
+#include "workspace.h"
 
 #define RETRY_MS    1000
 #define METHODS_MAX 128

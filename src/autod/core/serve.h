@@ -28,7 +28,7 @@ void serve_free(struct serve *serve);
 /* The people's socket, and one for each worker in the state. */
 int serve_listen(struct core *core, struct err *err);
 
-/* The socket of one worker (run-dir.h), if the daemon listens and it is not
+/* The socket of one worker (workspace.h), if the daemon listens and it is not
  * open already. Only that worker's hooks and tools are served there. */
 int serve_open_socket(struct core *core, const char *worker, struct err *err);
 void serve_close_socket(struct core *core, const char *worker);

@@ -12,7 +12,7 @@
 #include "box-net.h"
 #include "box-plan.h"
 #include "box.h"
-#include "cgroup.h"
+#include "machine.h"
 #include "core.h"
 #include "emit.h"
 #include "fleet-private.h"
@@ -23,15 +23,13 @@
 #include "loop.h"
 #include "orphans.h"
 #include "persist.h"
-#include "run-dir.h"
+#include "workspace.h"
 #include "serve.h"
 #include "settings.h"
 #include "setup.h"
 #include "task.h"
 #include "watch.h"
 #include "worker-op.h"
-#include "workplace.h"
-#include "workspace.h"
 
 #define HASH_LEN 8
 

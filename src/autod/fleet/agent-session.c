@@ -14,7 +14,7 @@
 #include "life.h"
 #include "loop.h"
 #include "persist.h"
-#include "proctree.h"
+#include "orphans.h"
 #include "prompt.h"
 #include "serve.h"
 #include "session-hook.h"

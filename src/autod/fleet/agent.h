@@ -124,7 +124,7 @@ void agent_park(struct agent *agent, const char *reason);
 void agent_give_up(struct agent *agent, const char *reason);
 
 /* Shall the hooks of its tools wait for the daemon's answer, for this reason?
- * They do while there is any (run-dir.h). */
+ * They do while there is any (workspace.h). */
 void agent_tools_wait(struct agent *agent, enum agent_wait reason, bool on);
 
 /* Forget the task, the conversation and earlier errors. */
@@ -174,7 +174,7 @@ int agent_message(struct agent *agent, const char *text);
 
 /*
  * What a worker's agent may do with its tools, written for its hooks
- * (policy-file.h).
+ * (config.h).
  */
 
 /* Write its policy, if it has changed. If that fails, there is none any more,

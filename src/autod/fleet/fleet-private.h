@@ -76,7 +76,7 @@ void turn_failure_over(struct agent *agent);
  * spools for events that arrived while no daemon was running. The answer is
  * sent after the state is saved, so that an acknowledged event is never lost.
  *
- * Each worker has its own spool (run-dir.h): what lies there counts for that
+ * Each worker has its own spool (workspace.h): what lies there counts for that
  * worker only. The common one of older versions, .llmc/spool, counts for
  * sessions that such a version launched.
  */

@@ -17,20 +17,19 @@
 #include "fleet.h"
 #include "life.h"
 #include "loop.h"
+#include "machine.h"
 #include "persist.h"
 #include "rpc.h"
-#include "run-dir.h"
+#include "workspace.h"
 #include "settings.h"
 #include "preflight.h"
 #include "serve.h"
 #include "session.h"
-#include "start-facts.h"
 #include "tmux.h"
 #include "watch.h"
 #include "worker-op.h"
 #include "worker.h"
-#include "workplace.h"
-#include "workspace.h"
+#include "setup.h"
 
 /* How long all workers wait for what one of them has left. A single request may
  * be about that one: orphans.h gives up earlier. */

@@ -14,7 +14,6 @@
 #include "id.h"
 #include "loop.h"
 #include "persist.h"
-#include "run-dir.h"
 #include "serve.h"
 #include "server.h"
 #include "session-hook.h"

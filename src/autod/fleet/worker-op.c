@@ -19,8 +19,8 @@
 #include "serve.h"
 #include "session.h"
 #include "settings.h"
+#include "setup.h"
 #include "worker-op.h"
-#include "workplace.h"
 #include "workspace.h"
 
 /* --- salvage ------------------------------------------------------------ */

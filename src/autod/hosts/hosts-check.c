@@ -14,7 +14,6 @@
 #include "id.h"
 #include "landing.h"
 #include "loop.h"
-#include "word.h"
 #include "workspace.h"
 
 #define READ_MS    ((int64_t)5 * 1000) /* while others check for us */

@@ -18,7 +18,6 @@
 #include "person.h"
 #include "settings.h"
 #include "task.h"
-#include "word.h"
 #include "worker.h"
 
 /* One that was spawned here begins here while this host is not busy: that is

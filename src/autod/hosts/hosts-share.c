@@ -16,7 +16,6 @@
 #include "settings.h"
 #include "task.h"
 #include "taskfile.h"
-#include "word.h"
 
 #define WANTS_MAX (TASK_WANTS_MAX + 3)
 #define RETURN_MS ((int64_t)30 * 1000) /* before others may claim it again */

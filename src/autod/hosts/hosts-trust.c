@@ -32,7 +32,6 @@
 #include "person.h"
 #include "prompt.h"
 #include "task.h"
-#include "word.h"
 
 #define READ_MAX    (SHARED_CALLS_MAX - 2) /* shares of one ask */
 #define TRUST_REF   "refs/llmc/trust" /* the branch, as it is at origin */

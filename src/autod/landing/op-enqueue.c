@@ -15,7 +15,6 @@
 #include "settings.h"
 #include "task.h"
 #include "acceptance.h"
-#include "word.h"
 #include "worker-op.h"
 #include "worker.h"
 #include "workspace.h"

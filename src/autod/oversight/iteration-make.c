@@ -16,7 +16,7 @@
 #include "limit.h"
 #include "oversight-floor.h"
 #include "oversight-private.h"
-#include "run-dir.h"
+#include "workspace.h"
 #include "serve.h"
 #include "session-hook.h"
 #include "settings-table.h"

@@ -18,7 +18,6 @@
 #include "oversight-private.h"
 #include "persist.h"
 #include "person.h"
-#include "remove-tree.h"
 #include "serve.h"
 #include "task.h"
 #include "watched.h"

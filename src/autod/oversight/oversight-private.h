@@ -137,7 +137,7 @@ void oversight_costs_release(struct oversight_costs *costs);
  * Iterations inside a long turn: one ends after some time, or after
  * some tool calls (settings-table.h). A warning and another approach are the
  * answer to the hook of the next tool, which is made to wait for it
- * (run-dir.h); ladder.h says when the turn is interrupted instead.
+ * (workspace.h); ladder.h says when the turn is interrupted instead.
  */
 
 /* A part of struct auto_watch: one of its tools ended. */

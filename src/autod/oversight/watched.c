@@ -7,7 +7,6 @@
 #include "behaviour.h"
 #include "book-history.h"
 #include "watched.h"
-#include "word.h"
 
 #define TASKS_MAX   200 /* whose turns are kept */
 #define TURNS_MAX   1000 /* records of a task */

@@ -25,7 +25,7 @@
 
 #include "ladder.h"
 #include "iteration.h"
-#include "strmap.h"
+#include "buf.h"
 
 struct behaviour;
 struct book;

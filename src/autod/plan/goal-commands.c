@@ -10,7 +10,6 @@
 #include "plan.h"
 #include "rpc.h"
 #include "serve.h"
-#include "word.h"
 #include "worker.h"
 
 /* --- answers ---------------------------------------------------------- */

@@ -28,7 +28,7 @@
 #include "core.h"
 #include "plan-edit.h"
 #include "plan.h"
-#include "strmap.h"
+#include "buf.h"
 #include "work-record.h"
 
 struct auto_mode;

@@ -6,12 +6,12 @@
 #include "auto.h"
 #include "child.h"
 #include "identity.h"
-#include "kept.h"
 #include "ledger.h"
 #include "loop.h"
 #include "plan-private.h"
 #include "work-record.h"
 #include "settings.h"
+#include "sibling.h"
 #include "workspace.h"
 
 #define SAID_MAX 200 /* bytes of its standard error in the report */

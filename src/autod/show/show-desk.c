@@ -24,7 +24,6 @@
 #include "task.h"
 #include "tmux.h"
 #include "view.h"
-#include "web-files.h"
 #include "workspace.h"
 
 /* What the page may read: GET /api/NAME. */

@@ -16,9 +16,9 @@
 #include "metrics.h"
 #include "page-assets.h"
 #include "persist.h"
-#include "proctree.h"
-#include "relay.h"
-#include "roots.h"
+#include "orphans.h"
+#include "client.h"
+#include "workspace.h"
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
@@ -28,8 +28,6 @@
 #include "version.h"
 #include "view-state.h"
 #include "view.h"
-#include "web-files.h"
-#include "workspace.h"
 
 #define SHOW_REPORT_PAGE_KEPT_MS     5000
 #define SHOW_REPORT_PAGE_DEADLINE_MS 60000

@@ -17,7 +17,7 @@
 #include "show.h"
 #include "source.h"
 #include "task.h"
-#include "time-zone.h"
+#include "moment.h"
 #include "worker.h"
 #include "workspace.h"
 

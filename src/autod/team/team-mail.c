@@ -17,7 +17,6 @@
 #include "state.h"
 #include "task.h"
 #include "team-private.h"
-#include "word.h"
 #include "workspace.h"
 
 #define AGENT_LIMIT  20

@@ -13,7 +13,7 @@
 #include "git-facts.h"
 #include "guard.h"
 #include "intake.h"
-#include "kept.h"
+#include "sibling.h"
 #include "outcome.h"
 #include "persist.h"
 #include "plan-floor.h"
@@ -21,7 +21,6 @@
 #include "plan.h"
 #include "serve.h"
 #include "settings.h"
-#include "sibling.h"
 #include "task.h"
 #include "team-private.h"
 #include "turn-policy.h"
@@ -433,7 +432,7 @@ end(struct op_verify *v, const struct err *err, void (*act)(struct op_verify *))
 
 /* --- the contract -------------------------------------------------------- */
 
-/* The request of llmc verify (verify-run.h). */
+/* The request of llmc verify (check-place.h). */
 static void
 write_request(const struct op_verify *v, const struct task *t, struct buf *out)
 {

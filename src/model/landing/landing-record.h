@@ -43,7 +43,7 @@ enum item_step {
 	ITEM_STEP_COUNT
 };
 
-/* For reading records (word.h), NULL terminated. */
+/* For reading records (json.h), NULL terminated. */
 extern const char *const item_kind_words[ITEM_KIND_COUNT + 1];
 
 struct landing_item {

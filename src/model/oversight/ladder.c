@@ -7,7 +7,6 @@
 #include "ladder.h"
 #include "progress-private.h"
 #include "schema.h"
-#include "word.h"
 
 const char *const progress_step_words[] = {
 	[STEP_NONE] = "none",

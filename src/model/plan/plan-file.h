@@ -63,7 +63,7 @@ struct plan_source {
 
 /* -EINVAL; the message has the path of the first problem. ret_problems (may be
  * NULL) gets all of them, up to PLAN_PROBLEMS_MAX, with their paths, for a
- * repair prompt; the caller frees it (strv.h). */
+ * repair prompt; the caller frees it (buf.h). */
 int plan_load(struct json_object *json, const struct plan_source *source,
     struct plan **ret_plan, char ***ret_problems, struct err *err);
 

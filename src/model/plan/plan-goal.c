@@ -4,7 +4,6 @@
 #include "attempt.h"
 #include "plan-goal.h"
 #include "plan-node.h"
-#include "word.h"
 
 /* --- goals ----------------------------------------------------------- */
 

@@ -9,8 +9,6 @@
 #include "plan-file.h"
 #include "plan-markdown.h"
 #include "plan.h"
-#include "strmap.h"
-#include "word.h"
 
 static int plan_draft_fail(struct plan_draft *draft, int line, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));

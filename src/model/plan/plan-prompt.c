@@ -9,7 +9,6 @@
 #include "plan.h"
 #include "prompt.h"
 #include "schema.h"
-#include "strmap.h"
 
 /* --- the prompt for a node ----------------------------------------------- */
 

@@ -10,7 +10,6 @@
 #include "plan-progress.h"
 #include "plan-revise.h"
 #include "plan.h"
-#include "strmap.h"
 
 /* What was done with nodes: how many, and which ("T1.1 (name), T1.2"). */
 enum deed {

@@ -8,9 +8,9 @@
 #ifndef PLAN_H
 #define PLAN_H
 
+#include "buf.h"
 #include "plan-goal.h"
 #include "plan-node.h"
-#include "strmap.h"
 
 struct err;
 struct json_object;

@@ -16,11 +16,11 @@
 #ifndef RECONCILE_H
 #define RECONCILE_H
 
+#include "buf.h"
 #include "limit.h"
 #include "plan-node.h"
 #include "plan.h"
 #include "prompt.h"
-#include "strmap.h"
 
 struct buf;
 struct json_object;

@@ -3,7 +3,6 @@
 #include "base.h"
 #include "account.h"
 #include "schema.h"
-#include "strmap.h"
 
 void
 daybook_release(struct daybook *book)

@@ -6,7 +6,6 @@
 
 #include "backoff.h"
 #include "forge.h"
-#include "word.h"
 
 #define WAIT_MAX_MS ((int64_t)60 * 60 * 1000)
 

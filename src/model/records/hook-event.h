@@ -36,7 +36,7 @@ enum hook_kind {
 };
 
 /* Are these parameters only a sign of life? Their sender does not wait for the
- * answer, unless it was configured to (run-dir.h). */
+ * answer, unless it was configured to (workspace.h). */
 bool hook_event_is_life(struct json_object *params);
 
 #define HOOK_EVENT_ID_MAX 64 /* bytes */

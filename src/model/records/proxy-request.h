@@ -59,7 +59,7 @@ proxy_rules_ask(const char *const *rules, const struct proxy_target *target);
 
 /* The rules in force: those of the settings or, if there are none, the API of
  * Anthropic; and the host of ANTHROPIC_BASE_URL (NULL = not set), without which
- * the agent could not work. The caller frees them (strv.h). */
+ * the agent could not work. The caller frees them (buf.h). */
 char **proxy_rules_effective(const char *const *hosts, const char *base_url);
 
 /*

@@ -7,7 +7,6 @@
 #include "excerpt.h"
 #include "pull-look.h"
 #include "pull.h"
-#include "word.h"
 
 /* --- one pull request ----------------------------------------------------- */
 

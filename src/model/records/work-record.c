@@ -6,7 +6,6 @@
 
 #include "api-error.h"
 #include "schema.h"
-#include "word.h"
 #include "work-record.h"
 
 /* --- bounds ---------------------------------------------------------- */

@@ -28,7 +28,7 @@ enum priority {
 const char *priority_name(enum priority priority); /* "urgent" */
 bool priority_parse(const char *name, enum priority *ret_priority);
 
-/* For reading records (word.h), NULL terminated. */
+/* For reading records (json.h), NULL terminated. */
 extern const char *const priority_words[PRIORITY_COUNT + 1];
 
 /* The priority that a number of Claude Code's task files means: 0 is urgent, 1
@@ -184,7 +184,7 @@ enum recovery_policy {
 	RECOVERY_UNSET, /* the same */
 };
 
-/* For reading records (word.h), NULL terminated. */
+/* For reading records (json.h), NULL terminated. */
 extern const char *const goal_status_words[GOAL_STATUS_COUNT + 1];
 extern const char *const node_status_words[NODE_STATUS_COUNT + 1];
 extern const char *const assignment_status_words[ASSIGNMENT_STATUS_COUNT + 1];

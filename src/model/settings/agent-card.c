@@ -9,7 +9,6 @@
 #include "settings-table.h"
 #include "settings-value.h"
 #include "settings.h"
-#include "word.h"
 #include "work-record.h"
 
 #define BLANKS " \t\r\n"

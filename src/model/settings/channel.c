@@ -10,7 +10,6 @@
 #include "settings.h"
 #include "toml-edit.h"
 #include "toml.h"
-#include "word.h"
 
 #define PREFIX "people.channels."
 

@@ -4,7 +4,7 @@
  * What must be right before work without a person begins: facts in, one finding
  * for each check out, with what to type. Used by llmc up --auto, the overseer,
  * llmc doctor, and before the launch of a worker. The facts come from
- * port/process/start-facts.h.
+ * port/process/machine.h.
  */
 #ifndef PREFLIGHT_H
 #define PREFLIGHT_H

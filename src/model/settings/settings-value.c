@@ -15,7 +15,6 @@
 #include "thresholds.h"
 #include "toml-edit.h"
 #include "toml.h"
-#include "word.h"
 
 #define PORT_MAX 65535
 

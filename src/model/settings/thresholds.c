@@ -7,7 +7,6 @@
 
 #include "settings.h"
 #include "thresholds.h"
-#include "word.h"
 
 enum kind {
 	KIND_INT,

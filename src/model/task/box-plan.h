@@ -110,7 +110,7 @@ bool box_plan_allows(const char *variable, const char *const *more, bool boxed);
 
 /*
  * How much of the machine a worker may use: from the settings to what is
- * written into a cgroup, or given to systemd-run. Pure; port/process/cgroup.h
+ * written into a cgroup, or given to systemd-run. Pure; port/process/machine.h
  * finds a place for it.
  */
 

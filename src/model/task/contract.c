@@ -9,7 +9,6 @@
 #include "contract.h"
 #include "schema.h"
 #include "task.h"
-#include "word.h"
 
 /* --- one artifact ------------------------------------------------------ */
 

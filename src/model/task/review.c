@@ -3,7 +3,6 @@
 #include "base.h"
 #include "excerpt.h"
 #include "review.h"
-#include "strv.h"
 #include "work-record.h"
 
 /* --- comments --------------------------------------------------------- */

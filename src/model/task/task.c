@@ -6,7 +6,6 @@
 #include "excerpt.h"
 #include "schema.h"
 #include "task.h"
-#include "word.h"
 
 /* --- tasks ----------------------------------------------------------- */
 

@@ -39,7 +39,7 @@ enum task_step {
 
 const char *task_step_name(enum task_step step); /* "waiting" */
 
-/* For reading records (word.h), NULL terminated. */
+/* For reading records (json.h), NULL terminated. */
 extern const char *const task_step_words[TASK_STEP_COUNT + 1];
 
 /* May a task go from one step to the other? False for invalid steps. The table
@@ -59,7 +59,7 @@ enum task_outcome {
 const char *task_outcome_name(enum task_outcome outcome); /* "dead-letter" */
 bool task_outcome_parse(const char *name, enum task_outcome *ret_outcome);
 
-/* For reading records (word.h), NULL terminated. */
+/* For reading records (json.h), NULL terminated. */
 extern const char *const task_outcome_words[OUTCOME_COUNT + 1];
 
 #define TASK_HISTORY_MAX 40 /* entries; the first and last are kept */

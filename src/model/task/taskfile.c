@@ -7,7 +7,6 @@
 
 #include "contract.h"
 #include "taskfile.h"
-#include "word.h"
 #include "work-record.h"
 
 #define BLANKS     " \t\r\n"

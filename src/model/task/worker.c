@@ -8,7 +8,6 @@
 #include "id.h"
 #include "prompt.h"
 #include "schema.h"
-#include "word.h"
 #include "worker.h"
 
 /* Every member but the name may be missing: a fleet has many workers, and most

@@ -32,7 +32,7 @@ enum prompt_step {
 
 const char *prompt_step_name(enum prompt_step step);
 
-/* For reading records (word.h), NULL terminated. */
+/* For reading records (json.h), NULL terminated. */
 extern const char *const prompt_step_words[PROMPT_STEP_COUNT + 1];
 
 /* All strings are owned, NULL = not set. All zero means a session that was
@@ -197,7 +197,7 @@ bool worker_status_parse(const char *name, enum worker_status *ret_status);
  * statuses. */
 bool worker_status_may(enum worker_status from, enum worker_status to);
 
-/* For reading records (word.h), NULL terminated. */
+/* For reading records (json.h), NULL terminated. */
 extern const char *const worker_status_words[WORKER_STATUS_COUNT + 1];
 
 /* Why a worker does not go on: a set, and any of them may come at any time. */

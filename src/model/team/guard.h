@@ -2,7 +2,7 @@
 
 /*
  * What an agent may do with its tools: the policy that the daemon writes for a
- * worker (port/files/policy-file.h), and the answer to one use of a tool. The
+ * worker (port/files/config.h), and the answer to one use of a tool. The
  * hook of the tool asks by itself, also while no daemon is running. Pure.
  *
  *   tools       which tools it has at all

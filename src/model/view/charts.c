@@ -7,7 +7,6 @@
 #include "plan-progress.h"
 #include "plan.h"
 #include "report.h"
-#include "strmap.h"
 #include "view.h"
 
 #define MINUTE_MS 60000

@@ -2,7 +2,6 @@
 
 #include "base.h"
 #include "metrics.h"
-#include "strmap.h"
 #include "view-private.h"
 #include "view.h"
 

@@ -3,7 +3,6 @@
 #include "base.h"
 #include "charts.h"
 #include "quota.h"
-#include "strmap.h"
 #include "view-private.h"
 
 /* --- the order ------------------------------------------------------- */

@@ -10,7 +10,6 @@
 #include "plan.h"
 #include "schema.h"
 #include "why.h"
-#include "word.h"
 
 #define WORDS_MAX     300 /* bytes of a reason */
 #define SHA_LEN       7

@@ -8,14 +8,13 @@
 #include "agent-kind.h"
 #include "api.h"
 #include "box.h"
-#include "kept.h"
+#include "sibling.h"
 #include "orphans.h"
-#include "policy-file.h"
-#include "run-dir.h"
+#include "config.h"
+#include "workspace.h"
 #include "settings.h"
 #include "work-record.h"
-#include "workplace.h"
-#include "workspace.h"
+#include "setup.h"
 
 #define MEMORY_MAX (4 * 1024 * 1024)
 

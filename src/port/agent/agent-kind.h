@@ -55,13 +55,14 @@ struct agent_launch {
 					     * NULL = nothing */
 	bool resume;
 	const char *llmc; /* path of our own program, for hooks and tools */
-	const char *socket; /* for its hooks: run-dir.h, also for their spool */
+	const char
+	    *socket; /* for its hooks: workspace.h, also for their spool */
 	const char *cgroup; /* for its keeper; NULL = none */
 	char *const *scope; /* words before its keeper; NULL = none */
 	bool sees_processes; /* its keeper has no pid namespace: it may look at
 			      * and signal the processes of its user */
 	bool tools; /* it gets those of llmc mcp */
-	bool guarded; /* its hooks ask its policy file: policy-file.h */
+	bool guarded; /* its hooks ask its policy file: config.h */
 	/* It repairs: what landed before it was not reviewed, so settings,
 	 * hooks and servers of the repository are not loaded. In a box it has
 	 * these paths, too; NULL = none. */

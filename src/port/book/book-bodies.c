@@ -99,7 +99,7 @@
 	"ALTER TABLE nodes ADD COLUMN commit_sha TEXT;"           \
 	"CREATE INDEX nodes_commit ON nodes (commit_sha)"         \
 	" WHERE commit_sha IS NOT NULL;"
-/* For book-prune.c. */
+/* For book-care.c. */
 #define CLOSED_INDEX(table)                                      \
 	"CREATE INDEX " table "_closed ON " table " (ts_ms, id)" \
 	" WHERE status <> 'open';"

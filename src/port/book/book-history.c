@@ -13,7 +13,6 @@
 #include "pull.h"
 #include "report.h"
 #include "schema.h"
-#include "state-upgrade.h"
 #include "state.h"
 #include "task.h"
 #include "worker.h"

@@ -8,7 +8,7 @@
 #include <sys/queue.h>
 
 #include "book.h"
-#include "strmap.h"
+#include "buf.h"
 
 #define BOOK_APPLICATION_ID 0x6c6c6d63 /* "llmc" */
 
@@ -35,7 +35,7 @@ struct book {
 	bool is_open; /* as a whole: what is found wrong now is noted */
 };
 
-/* --- the file, book-files.c ----------------------------------------------
+/* --- the file, book-open.c ----------------------------------------------
  *
  * The three files of a book (llmc.db, -wal, -shm), moved together. A
  * write-ahead log that comes to stand beside a database that it does not belong
@@ -46,9 +46,6 @@ struct book {
  * there is none; -EUCLEAN: not a whole database; -EINVAL: not a book of llmc,
  * or not a file. */
 int book_files_check(const char *path, struct err *err);
-
-/* Is there anything in the write-ahead log? */
-bool book_files_has_log(const char *path);
 
 /* Rename a damaged book to llmc.corrupt-<time>.db, with its other files. If a
  * crash comes in between, the next call, or the next book that is placed there,
@@ -63,10 +60,6 @@ char *book_files_damaged_name(const char *path, int64_t wall_ms);
 /* Give the closed database at fresh its name, durably. A log that was left at
  * path is moved aside first. */
 int book_files_place(const char *fresh, const char *path, struct err *err);
-
-/* Move a database with all its files to where those of an earlier version are
- * kept (state-upgrade.h). */
-int book_files_retire(const char *path, char **ret_to, struct err *err);
 
 /* Remove a database and what is beside it, if anything. */
 void book_files_remove(const char *path);
@@ -188,7 +181,7 @@ void book_row_event(struct book_row *row, struct book_event *ret);
 
 extern const char *const book_kind_tables[BOOK_KIND_COUNT]; /* "goals" */
 
-/* --- export and import, book-export.c, book-import.c --------------------- */
+/* --- export and import, book-rows.c, book-import.c --------------------- */
 
 #define BOOK_EXPORT_VERSION 1
 

@@ -8,7 +8,6 @@
 #include "schema.h"
 #include "state-book.h"
 #include "state.h"
-#include "strmap.h"
 #include "task.h"
 #include "worker.h"
 

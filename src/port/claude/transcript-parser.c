@@ -3,8 +3,8 @@
 #include "base.h"
 #include "agent-kind.h"
 #include "id.h"
-#include "tail.h"
 #include "transcript-parser.h"
+#include "watch.h"
 
 #define JSON_MAX    (4 * TAIL_LINE_MAX) /* a repaired line is longer */
 #define TEXT_MAX    (64 * 1024)

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "loop.h"
-#include "tail.h"
 #include "transcript.h"
 #include "watch.h"
 

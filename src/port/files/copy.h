@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Copies files that git does not track from the root into a worktree: a small
- * piece in each pass of the loop, each file replaced atomically. What git
+ * Copies of what git does not track, from one tree into another: single files
+ * in the loop, whole folders in a helper.
+ *
+ * copy_*: copies files that git does not track from the root into a worktree: a
+ * small piece in each pass of the loop, each file replaced atomically. What git
  * tracks in the worktree is left alone, and so is what is the same already
  * (kind, size, mode and time of change). Links are copied as links.
  */
@@ -21,5 +24,24 @@ typedef void copy_fn(const struct err *err, void *arg);
 struct copy *copy_begin(struct loop *loop, const char *root,
     const char *worktree, const char *const *entries, copy_fn *fn, void *arg);
 void copy_free(struct copy *copy);
+
+/*
+ * Copies a folder that a setup makes (node_modules) from one tree into
+ * another, so that the setup has less to do. Files are cloned (FICLONE) where
+ * the file system can do that, and copied elsewhere: a hard link would let a
+ * tool that writes in place change the other tree's file. Links are copied as
+ * links, and none is followed. Waits: for helpers.
+ */
+
+struct seed_result {
+	size_t files;
+	size_t cloned; /* of those */
+};
+
+/* Copy from/path to to/path, which must not be there: -EEXIST. -ENOENT: there
+ * is nothing to copy. What was begun is removed after an error. until_ms: of
+ * the monotonic clock; -ETIME when that has come. */
+int seed_folder(const char *from, const char *to, const char *path,
+    int64_t until_ms, struct seed_result *ret_result, struct err *err);
 
 #endif

@@ -8,7 +8,6 @@
 #include "account.h"
 #include "jsonl.h"
 #include "landing-record.h"
-#include "lock.h"
 #include "metrics.h"
 #include "people.h"
 #include "settings.h"

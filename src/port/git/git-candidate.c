@@ -11,7 +11,6 @@
 #include "diff.h"
 #include "git-candidate.h"
 #include "git-private.h"
-#include "remove-tree.h"
 #include "rpc.h"
 
 #define ATTRIBUTES ":(top,glob)**/.gitattributes"

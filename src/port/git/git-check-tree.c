@@ -7,7 +7,6 @@
 
 #include "git-check-tree.h"
 #include "git-private.h"
-#include "remove-tree.h"
 
 #define SPARSE_FILE "info/sparse-checkout"
 /* In the worktree's git directory, where its box can read them; while a check

@@ -9,7 +9,6 @@
 
 #include "child.h"
 #include "git-private.h"
-#include "lock.h"
 #include "loop.h"
 
 static const char index_lock[] = "index.lock";

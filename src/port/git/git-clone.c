@@ -8,7 +8,6 @@
 #include "child.h"
 #include "git-clone.h"
 #include "git-private.h"
-#include "remove-tree.h"
 
 #define GIT_IMPORT_MAX (INT64_C(2) * 1024 * 1024 * 1024)
 

@@ -9,7 +9,6 @@
 #include "git-facts.h"
 #include "git-private.h"
 #include "loop.h"
-#include "remove-tree.h"
 
 void
 git_op_arg(struct git_op *op, const char *arg)

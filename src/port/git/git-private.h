@@ -156,7 +156,7 @@ extern const char *const git_env[];
 
 /* For who runs it without a slot, at the user's own trees: its arguments, and
  * the edits of its environment (child.h) with `more` behind them, once dir is
- * verified. The caller frees both (strv.h). */
+ * verified. The caller frees both (buf.h). */
 void git_arguments(const struct git *git, const char *dir,
     const char *const *args, char ***ret_argv);
 int git_environment(const struct git *git, const char *dir,

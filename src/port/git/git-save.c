@@ -11,7 +11,6 @@
 #include "git-clone.h"
 #include "git-facts.h"
 #include "git-private.h"
-#include "remove-tree.h"
 
 #define BIG_BYTES  (INT64_C(256) * 1024 * 1024)
 #define MIB        (INT64_C(1024) * 1024)

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "git-private.h"
-#include "remove-tree.h"
 
 static const char heads[] = "refs/heads/";
 

@@ -45,7 +45,7 @@ struct git_home {
 typedef bool git_home_fn(void *arg, const char *dir, struct git_home *ret_home);
 
 /* The first arguments of each command that runs in the working tree at dir, up
- * to and with "--"; NULL = it runs in no box. The caller frees (strv.h). Inside
+ * to and with "--"; NULL = it runs in no box. The caller frees (buf.h). Inside
  * must be, at their own places: dir and its git directory, writable; the shared
  * folder with its objects, of which the objects are writable; git, env and the
  * user's configuration of git. Nothing else is needed: temporary indexes are

@@ -35,7 +35,7 @@ struct proxy *proxy_new(struct loop *loop, int listener,
     const struct proxy_options *options, struct err *err);
 
 /* The addresses in what getent(1) printed ("ADDRESS STREAM name"), each once.
- * The caller frees them (strv.h); NULL = none. */
+ * The caller frees them (buf.h); NULL = none. */
 char **resolve_parse(const char *text);
 
 #endif

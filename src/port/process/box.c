@@ -10,7 +10,6 @@
 #include "box-net.h"
 #include "box-paths.h"
 #include "box.h"
-#include "run-dir.h"
 #include "settings.h"
 #include "sibling.h"
 #include "tmux.h"

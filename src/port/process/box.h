@@ -42,7 +42,7 @@ struct box_spec {
 		     * nothing runs, or it is a repair's */
 	const char *const *read, *const *write; /* besides those of the
 						 * settings; NULL = none */
-	const char *tmpdir; /* of its place (workplace.h), exists; NULL = no
+	const char *tmpdir; /* of its place (setup.h), exists; NULL = no
 			     * program of the worker runs */
 	const char *const *inner; /* words to put after "--", may be NULL */
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
+ * How work is checked: in a worktree of llmc's own, and against its contract.
+ *
  * A worktree of llmc's own, .llmc/checks/NAME, in which the commands of a check
  * run: put at a commit (git-check-tree.h), set up as a worker's worktree is
  * (setup.h), with a box for its commands (box.h).
@@ -13,6 +15,7 @@
 struct check_place;
 struct err;
 struct git;
+struct json_object;
 struct loop;
 struct settings;
 struct workspace;
@@ -56,5 +59,28 @@ int check_place_box(struct check_place *place, const char *const **ret_prefix,
 /* The check is over. What the setup made is kept only if it has passed, so that
  * no work that fails leaves anything to others. */
 void check_place_over(struct check_place *place, bool passed);
+
+/*
+ * What `llmc verify` does: check the artifacts of a contract in a commit. It is
+ * a program of its own, with a deadline, so that neither git nor a big file
+ * holds the daemon up. Nothing that the contract says is executed.
+ *
+ * Its request is a JSON object:
+ *
+ *   root      the user's working tree, whose repository has the commits
+ *   contract  (contract.h)
+ *   commit    that would land; "" = there is none
+ *   base      where the work began; "" = not known: everything is new
+ *   reported  was there a completion report?
+ *   keep      folder for the artifacts if the checks fail
+ */
+
+/* Folders beside `keep` that stay; older ones are removed. */
+#define VERIFY_KEPT_MAX 50
+
+/* *ret_result (contract.h) is the caller's; if files were kept, it has
+ * the folder as "kept". Negative errno: nothing could be found out. */
+int verify_run(struct json_object *request, struct json_object **ret_result,
+    struct err *err);
 
 #endif

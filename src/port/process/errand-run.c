@@ -22,7 +22,7 @@
 
 #include "errand-run.h"
 #include "errand.h"
-#include "kept.h"
+#include "sibling.h"
 
 #define LINGER_MS     1000 /* for others that keep its output open at the end */
 #define LOCK_FD       100 /* above the numbers that scripts use in redirections */

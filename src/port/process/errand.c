@@ -7,7 +7,6 @@
 
 #include "child.h"
 #include "errand.h"
-#include "lock.h"
 #include "loop.h"
 #include "procref.h"
 #include "sibling.h"

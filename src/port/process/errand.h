@@ -14,7 +14,7 @@
  *   <dir>/<name>.json    what was run, and when: the errand itself; without it
  *                        the other files are leftovers
  *
- * `llmc errand` runs it (errand-run.h), below a keeper (kept.h). The
+ * `llmc errand` runs it (errand-run.h), below a keeper (sibling.h). The
  * command has /dev/null as standard input and runs in a session of its own.
  * When it has ended, everything that it started is ended, after at most a
  * second if that keeps its output open; so too if `llmc errand` is killed.

@@ -3,7 +3,7 @@
 /*
  * What a keeper (src/keeper/) may have left behind when it was killed: found by
  * its record, and where that is missing, damaged or does not say enough, by the
- * mark in the environment of what it started (orphans.h). A keeper that
+ * mark in the environment of what it started. A keeper that
  * ends by itself says so in the record, and then nothing is searched for.
  * Signals go through pidfds. Only for a keeper whose program is to be over: one
  * that still runs is killed.
@@ -16,7 +16,10 @@
 struct err;
 struct loop;
 struct mark_search;
+struct metrics_process;
 struct orphans;
+struct procref;
+struct proctree;
 struct workspace;
 
 #define MARK_SEARCH_SLICE 50 /* processes that are read in one pass */
@@ -65,5 +68,30 @@ orphans_end(struct loop *loop, const struct workspace *workspace,
 
 /* fn is not called any more. NULL is allowed. */
 void orphans_free(struct orphans *orphans);
+
+/*
+ * What the processes of this machine have done: one pass over /proc, then any
+ * number of questions about trees of processes.
+ */
+
+#define PROCTREE_PROC "/proc"
+
+/* A snapshot of all processes, owned by the caller. Processes that start or end
+ * meanwhile may be missing. proc is PROCTREE_PROC, except in tests. */
+int
+proctree_read(const char *proc, struct proctree **ret_tree, struct err *err);
+void proctree_free(struct proctree *tree);
+
+/* CPU time in ms, user and system, of the process and all below it: those that
+ * live and those that were waited for. It can decrease when a process leaves
+ * the tree: compare for change only. -ESRCH if the process is not in the
+ * snapshot. */
+int64_t
+proctree_cpu_ms(const struct proctree *tree, const struct procref *root);
+
+/* What the kernel says of this process, for metrics. */
+
+/* What cannot be read stays 0; start_s is not touched. */
+void process_facts_read(struct metrics_process *facts);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "lock.h"
 #include "loop.h"
 #include "prompt.h"
 #include "source-private.h"

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "id.h"
-#include "lock.h"
 #include "prompt.h"
 #include "source-private.h"
 #include "taskfile.h"

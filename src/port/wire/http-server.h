@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A small HTTP server in the loop: one request a connection; the
+ * HTTP on 127.0.0.1: a small server in the loop, and the files of its page.
+ *
+ * The server: one request a connection; the
  * body of a POST is read before it is handed out. Whether a request is answered
  * is for model/records/http-request.h; requests that cannot be read are refused
  * here.
@@ -15,12 +17,15 @@
 
 #include <sys/queue.h>
 
+#include "http-request.h"
+
 struct err;
 struct http_exchange;
 struct http_head;
 struct http_server;
 struct loop;
 struct web_content;
+struct workspace;
 
 #define HTTP_CONNECTIONS_MAX 32
 #define HTTP_STREAMS_MAX     8
@@ -84,5 +89,44 @@ int http_listen(const char *address, unsigned port, struct err *err);
  * the kernel says. ret_port may be NULL. */
 int
 http_listens(int fd, const char *address, unsigned *ret_port, struct err *err);
+
+/*
+ * Files of the page on 127.0.0.1: .llmc/web.token, its secret, which only the
+ * user can read, the file that leads a browser there, and the logins.
+ */
+
+#define WEB_FILES_TOKEN  "web.token"
+#define WEB_FILES_LINK   "web.html"
+#define WEB_FILES_LOGINS "web.logins"
+
+/* Who has logged in at web.origin, and until when. */
+#define WEB_LOGINS_MAX 16
+
+struct web_login {
+	char session[WEB_TOKEN_CHARS + 1];
+	int64_t until_unix;
+};
+
+/* The token. -ENOENT: there is none; -EINVAL: it is not one, or others could
+ * have read it. */
+int web_files_token(const struct workspace *workspace,
+    char ret_token[WEB_TOKEN_CHARS + 1], struct err *err);
+/* A random one. */
+void web_files_new_token(char ret_token[WEB_TOKEN_CHARS + 1]);
+/* This is the token from now on. */
+int web_files_put_token(
+    const struct workspace *workspace, const char *token, struct err *err);
+
+/* The logins, at most WEB_LOGINS_MAX; 0 if there are none, or if others could
+ * have read them. */
+size_t web_files_logins(
+    const struct workspace *workspace, struct web_login *ret_logins);
+int web_files_put_logins(const struct workspace *workspace,
+    const struct web_login *logins, size_t count, struct err *err);
+
+/* Write a file that leads a browser to the address, .llmc/web.html, which only
+ * the user can read. The caller frees its path. */
+int web_files_write_link(const struct workspace *workspace, const char *url,
+    char **ret_path, struct err *err);
 
 #endif
