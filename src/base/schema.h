@@ -91,25 +91,25 @@ struct schema_own {
 	void (*release)(void *member);
 };
 
-struct schema_field {
+struct schema_field { /* thousands of these are moved at each start */
 	const char *name; /* NULL for elements, and at the end */
-	enum schema_type type;
-	unsigned flags;
+	enum schema_type type : 8;
+	bool is_member : 1;
+	unsigned flags : 16;
+	uint32_t size; /* bytes of a member that is a string, or of each entry
+			* of a LIST; 0 = no bound */
+	uint32_t offset; /* of the member */
+	uint32_t count; /* offset of the size_t that counts the entries */
 	const struct schema *of; /* NULL = anything inside */
 	int64_t min, max; /* of an INT, both 0 = none; of a NUMBER only printed;
 			   * of a STRING, ARRAY or MAP its length in bytes or
 			   * elements, max 0 = no bound. Of a member: min 0 =
 			   * not negative, max 0 = that of the type. */
-	size_t size; /* bytes of a member that is a string, or of each entry
-		      * of a LIST; 0 = no bound */
 	union {
 		const char *const *choices; /* NULL terminated, NULL = any */
 		const char *const *words; /* of a WORD */
 	};
 	const char *help;
-	bool is_member;
-	size_t offset; /* of the member */
-	size_t count; /* offset of the size_t that counts the entries */
 	const struct schema_own *own;
 };
 
