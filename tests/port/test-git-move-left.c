@@ -191,8 +191,8 @@ TEST(a_landing_that_fails_keeps_the_index_locked_until_it_is_undone)
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_FAILED);
 	repo_untrap(repo);
 	ck_assert_str_eq(
-	    repo_sh(repo, "grep -v '+$' \"$B/log\""), "cat-file\nmerge-base");
-	ck_assert_str_eq(repo_sh(repo, "head -1 \"$B/log\""), "cat-file+");
+	    repo_sh(repo, "grep -v '+$' \"$B/log\""), "merge-base");
+	ck_assert_str_eq(repo_sh(repo, "head -1 \"$B/log\""), "diff-tree+");
 	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
 }
 
