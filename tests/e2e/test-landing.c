@@ -329,7 +329,9 @@ TEST(a_task_is_taken_back)
 	ck_assert_msg(schema_matches(schema, json, "", &why), "%s", why.data);
 	ck_assert_str_eq(auto_member(json, "reverted_sha"), landed);
 	ck_assert_str_eq(auto_member(json, "commit_sha"), commit_of("main"));
-	ck_assert(!in_main("a.txt") && in_main("b.txt"));
+	ck_assert_msg(!in_main("a.txt") && in_main("b.txt"), "%s",
+	    e2e_sh(fleet_root(), "ls; git status --short; git log --stat")
+		->out);
 	e2e_has(fleet_do("task", "show", "t1", NULL)->out,
 	    e2e_path("taken back by commit: %s", commit_of("main")));
 	e2e_has(fleet_do("log", NULL)->out,
