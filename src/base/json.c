@@ -656,7 +656,7 @@ word_get(struct json_object *json, const char *at, const char *key,
     const char *const *words, unsigned *ret_index, struct err *err)
 {
 	cleanup_buf struct buf path = BUF_INIT;
-	const char *word = NULL;
+	const char *word = "";
 	int r = json_get_string(json, at, key, &word, err);
 
 	if (r < 0)

@@ -93,9 +93,9 @@ struct schema_own {
 
 struct schema_field { /* thousands of these are moved at each start */
 	const char *name; /* NULL for elements, and at the end */
-	enum schema_type type : 8;
-	bool is_member : 1;
-	unsigned flags : 16;
+	enum schema_type type: 8;
+	bool is_member: 1;
+	unsigned flags: 16;
 	uint32_t size; /* bytes of a member that is a string, or of each entry
 			* of a LIST; 0 = no bound */
 	uint32_t offset; /* of the member */

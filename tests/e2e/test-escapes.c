@@ -153,8 +153,8 @@ TEST(each_escape_of_an_ordinary_user_fails)
 	ck_assert_str_eq(e2e_sh(dir, "find . -mindepth 1")->out, "");
 }
 
-/* The table can fail. Not with /dev/shm: the box covers the sockets in there, and
- * other tests make and remove theirs. */
+/* The table can fail. Not with /dev/shm: the box covers the sockets in there,
+ * and other tests make and remove theirs. */
 TEST(what_the_settings_open_is_not_held)
 {
 	cleanup_json struct json_object *json = NULL;
