@@ -281,6 +281,7 @@ TEST(a_question_is_answered_with_two_taps_at_the_phone)
 	page_expect_unhurt();
 	e2e_has(fleet_do("log", NULL)->out, "by the page: answer a1");
 	/* It landed, and is taken back: asked once more, then done. */
+	page_wait("!!document.querySelector('#ended summary')");
 	page_value("document.querySelector('#ended summary').click()");
 	page_wait("!!document.querySelector('#ended .act button')");
 	page_value("document.querySelector('#ended .act button').click()");
