@@ -81,9 +81,9 @@ zone_known(const char *zone)
 	return file_exists(path) && !file_is_dir(path);
 }
 
-/* When that day shows that time, after now; -1: not any more. Where clocks are
- * set back there are two such moments; where they are set forward there may be
- * none, and the time then counts from before the change. */
+/* When that day shows that time, after now; -1: not any more. On a night when
+ * clocks go back an hour they may show it twice; when they go forward, not at
+ * all, and the time then counts from before the change. */
 static time_t
 on_day(const struct tm *day, const struct zone_time *when, time_t now)
 {

@@ -33,9 +33,9 @@ struct zone_time {
 };
 
 /* The next moment after now (wall clock ms) when clocks in that zone show that
- * time; the first of two where they are set back. A time that is skipped when
- * they are set forward counts from before the change (02:30 is then 03:30); a
- * day that no year has is a day from now. */
+ * time; on a night when they go back an hour, and show it twice, the first. A
+ * time that is skipped when they go forward counts from before the change
+ * (02:30 is then 03:30); a day that no year has is a day from now. */
 int64_t time_zone_next(const struct zone_time *when, int64_t now_ms);
 
 /* How far local time is ahead of UTC at that moment, in seconds. */
