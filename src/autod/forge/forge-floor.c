@@ -78,135 +78,6 @@ tell_mode(struct forge_floor *floor)
 	floor->awaited = awaited;
 }
 
-static void
-look_soon(void *arg)
-{
-	struct forge_floor *floor = arg;
-
-	loop_timer_free(take_ptr(&floor->timer));
-	loop_call_request(floor->look);
-}
-
-/* --- one thing at a time ----------------------------------------------------
- */
-
-void
-forge_send(struct forge_floor *floor, const struct forge_request *request,
-    const char *known, forge_fn *fn)
-{
-	floor->busy = true;
-	tell_mode(floor);
-	forge_http_send(floor->http, request, known, fn, floor);
-}
-
-static void
-on_saved(void *arg)
-{
-	struct forge_floor *floor = arg;
-
-	floor->busy = false;
-	loop_call_request(floor->look);
-}
-
-void
-forge_done(struct forge_floor *floor)
-{
-	persist_then(floor->core, floor, on_saved, floor);
-}
-
-/* Told once, until it answers again. */
-static void
-tell_away(struct forge_floor *floor, enum event_kind kind, const char *words)
-{
-	if (!floor->away) {
-		emit(floor->core,
-		    &(struct event){ .kind = kind, .reason = words });
-		floor->away_ms = clock_mono_ms();
-	}
-	floor->away = true;
-	floor->refused = kind == EVENT_FORGE_REFUSES;
-	tell_mode(floor);
-}
-
-static void
-rest(struct forge_floor *floor, int64_t ms)
-{
-	floor->rest_ms = clock_mono_ms() + ms;
-}
-
-bool
-forge_answered(struct forge_floor *floor, const struct forge_answer *answer)
-{
-	if (answer->verdict == FORGE_GOOD || answer->verdict == FORGE_SAME) {
-		if (floor->away)
-			EMIT(floor->core, EVENT_FORGE_BACK,
-			    .text = floor->place.repo);
-		floor->away = false;
-		return true;
-	}
-	tell_away(floor,
-	    answer->verdict == FORGE_AGAIN ? EVENT_FORGE_AWAY :
-					     EVENT_FORGE_REFUSES,
-	    answer->words);
-	rest(floor,
-	    answer->verdict == FORGE_AGAIN ? answer->wait_ms : FORGE_POLL_MS);
-	return false;
-}
-
-bool
-forge_refused(const struct forge_answer *answer)
-{
-	return answer->verdict == FORGE_GONE ||
-	    answer->verdict == FORGE_REFUSED;
-}
-
-bool
-forge_settled(struct forge_floor *floor, const struct forge_answer *answer)
-{
-	return forge_refused(answer) || forge_answered(floor, answer);
-}
-
-void
-forge_label_send(struct forge_floor *floor, struct forge_request *request,
-    const struct forge_label *label, const char *name, forge_fn *on_set,
-    forge_fn *on_listed, forge_fn *on_made)
-{
-	bool known = floor->dialect == FORGE_GITHUB || label->id > 0;
-
-	request->text = name;
-	request->id = label->id > 0 ? label->id : 0;
-	request->page = label->page + 1;
-	request->what = known ? FORGE_ADD_LABEL :
-	    label->id == 0    ? FORGE_ASK_LABELS :
-				FORGE_MAKE_LABEL;
-	forge_send(floor, request, NULL,
-	    known              ? on_set :
-		label->id == 0 ? on_listed :
-				 on_made);
-}
-
-void
-forge_label_listed(
-    struct forge_label *label, const char *name, struct json_object *json)
-{
-	bool more = false;
-
-	label->id = forge_label_find(json, name, &more);
-	label->page++;
-	if (label->id <= 0 && (!more || label->page >= FORGE_PAGES_MAX))
-		label->id = -1;
-	else if (label->id < 0)
-		label->id = 0;
-}
-
-void
-forge_rest(struct forge_floor *floor, const char *words)
-{
-	tell_away(floor, EVENT_FORGE_AWAY, words);
-	rest(floor, forge_wait_ms(floor->git_tries++, -1, 0, clock_wall_ms()));
-	floor->git_rest_ms = floor->rest_ms;
-}
-
 /* --- where it is, and who we are there
  * ----------------------------------------- */
 
@@ -284,9 +155,10 @@ on_origin(const struct git_answer *answer, void *arg)
 		check_place(floor, &err);
 	if (err.code < 0) {
 		/* The settings are read at the start. */
-		tell_away(floor, EVENT_FORGE_REFUSES, err.msg);
+		forge_away(floor, EVENT_FORGE_REFUSES, err.msg);
 		xstrset(&floor->unusable, err.msg);
 		floor->busy = false;
+		tell_mode(floor);
 		landings_kick(floor->mode->landings);
 		return;
 	}
@@ -371,18 +243,22 @@ on_issues(const struct forge_answer *answer, void *arg)
  * --------------------------------------------------------------- */
 
 static void
-look(void *arg)
+look_soon(void *arg)
+{
+	struct forge_floor *floor = arg;
+
+	loop_timer_free(take_ptr(&floor->timer));
+	loop_call_request(floor->look);
+}
+
+/* Begin what is due; if nothing is, look again when something may be. */
+static void
+begin_next(struct forge_floor *floor)
 {
 	static const char *const args[] = { "remote", "get-url", "origin",
 		NULL };
-	struct forge_floor *floor = arg;
 	int64_t now = clock_mono_ms(), wait, due;
 
-	if (!is_wanted(floor) || floor->core->stopping)
-		return;
-	rows_stop(floor);
-	if (floor->busy || floor->unusable != NULL)
-		return;
 	if (floor->http == NULL) {
 		floor->busy = true;
 		git_run(git_queue(floor->git, git_root(floor->git)),
@@ -436,12 +312,25 @@ look(void *arg)
 		    floor->poll_ms - now :
 		    INT64_MAX;
 		wait = due < wait ? due : wait;
-		tell_mode(floor);
 	}
 	loop_timer_free(take_ptr(&floor->timer));
 	if (wait != INT64_MAX)
 		floor->timer =
 		    loop_after(floor->core->loop, wait, look_soon, floor);
+}
+
+static void
+look(void *arg)
+{
+	struct forge_floor *floor = arg;
+
+	if (!is_wanted(floor) || floor->core->stopping)
+		return;
+	rows_stop(floor);
+	if (floor->busy || floor->unusable != NULL)
+		return;
+	begin_next(floor);
+	tell_mode(floor);
 }
 
 static void

@@ -7,12 +7,16 @@
  * how the task ended. Pull requests of finished work (auto.land): pushed,
  * opened, looked at until they are merged or closed.
  *
- *   forge-floor.c  what is next: one thing at a time; the list; settings
- *   forge-pull.c   pull requests, and their tasks
- *   forge-pull-ask.c  what the forge is asked for them
- *   forge-take.c   whether an issue may be taken, and taking it: a claim is a
- *                  ref at origin, moved by compare-and-swap
+ *   forge-ask.c    one request at a time; a rest when there is no answer
+ *   forge-pull.c   pull requests, and what people and their tasks see of them
+ *   forge-claim.c  a claim is a ref at origin, moved by compare-and-swap
  *   forge-row.c    issues that were taken, until everything is told
+ *   forge-take.c   whether an issue may be taken, and taking it
+ *   forge-pull-duty.c  what is due for a pull request: at origin, at the forge,
+ *                  and for its task
+ *   forge-floor.c  what is next; the list; settings
+ *
+ * Each of them calls only those above it in this list.
  *
  * A claim is at origin before the issue is recorded, the record and its task
  * are one transaction, and each thing that is told may be told again: so it

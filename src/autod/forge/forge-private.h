@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What the units of this folder share. */
+/* What the units of this folder share. Each calls only those before it, except
+ * by the callbacks that it is given. */
 #ifndef FORGE_PRIVATE_H
 #define FORGE_PRIVATE_H
 
 #include "core.h"
+#include "event.h"
 #include "forge-http.h"
 #include "git-upstream.h"
 #include "issue-row.h"
@@ -144,7 +146,7 @@ struct forge_floor {
 	char tree[GIT_ID_SIZE]; /* the empty one; "" = not made yet */
 };
 
-/* --- forge-floor.c -------------------------------------------------------- */
+/* --- forge-ask.c ---------------------------------------------------------- */
 
 /* Ask; fn gets the floor. Something is under way until forge_done(). known: the
  * tag of the last answer, NULL = none. */
@@ -171,12 +173,13 @@ void forge_label_send(struct forge_floor *floor, struct forge_request *request,
     forge_fn *on_listed, forge_fn *on_made);
 void forge_label_listed(
     struct forge_label *label, const char *name, struct json_object *json);
+/* It is away, or refuses: told once, until it answers again. */
+void
+forge_away(struct forge_floor *floor, enum event_kind kind, const char *words);
 /* Origin does not answer. */
 void forge_rest(struct forge_floor *floor, const char *words);
 
-/* --- forge-take.c, claims
- * ---------------------------------------------------------
- */
+/* --- forge-claim.c -------------------------------------------------------- */
 
 /* Claim it, if origin has what is expected ("" = nobody's claim). One at a
  * time, while something is under way. */
@@ -191,8 +194,29 @@ const char *claim_expects(const struct forge_floor *floor, int64_t number);
 /* Somebody has it: see who, and since when. */
 void claim_watch(struct forge_floor *floor, int64_t number, claim_fn *fn);
 
-/* --- forge-row.c ------------------------------------------------------------
- */
+/* --- forge-pull.c --------------------------------------------------------- */
+
+/* The rows, and what the floors below ask. */
+void pulls_load(struct forge_floor *floor);
+void pulls_free(struct forge_floor *floor);
+bool pulls_expect(const struct forge_floor *floor);
+void pulls_event(struct forge_floor *floor, const struct event *event);
+/* Is the work of this task a pull request? */
+bool pulls_has(const struct forge_floor *floor, const char *task);
+struct task *
+pull_task(const struct forge_floor *floor, const struct pull_row *row);
+struct pull_rules
+pull_rules_of(const struct forge_floor *floor, const struct pull_row *row);
+void pull_forget(struct forge_floor *floor, struct pull_held *held);
+/* Something was done for it: what has changed is saved and told. */
+void pull_done(struct forge_floor *floor, struct pull_held *held);
+/* It cannot be done: tried again later. */
+void pull_trouble(struct pull_held *held, const char *what, const char *words);
+/* What nobody need read, NULL terminated; host is for one of them. */
+void pull_hidden(const struct forge_floor *floor, char host[HOST_NAME_MAX + 1],
+    const char *ret_hidden[4]);
+
+/* --- forge-row.c ---------------------------------------------------------- */
 
 void rows_load(struct forge_floor *floor);
 void rows_free(struct forge_floor *floor);
@@ -220,35 +244,7 @@ void rows_compare(struct forge_floor *floor);
  * those that have changed, as soon as that is possible. */
 void rows_stop(struct forge_floor *floor);
 
-/* --- forge-pull.c -----------------------------------------------------------
- */
-
-/* The rows, and what the floors below ask. */
-void pulls_load(struct forge_floor *floor);
-void pulls_free(struct forge_floor *floor);
-/* As rows_act(), rows_expect() and rows_wait_ms(). */
-bool pulls_act(struct forge_floor *floor);
-bool pulls_expect(const struct forge_floor *floor);
-void pulls_event(struct forge_floor *floor, const struct event *event);
-/* Is the work of this task a pull request? */
-bool pulls_has(const struct forge_floor *floor, const char *task);
-/* Something was done for it: what has changed is saved and told. */
-void pull_done(struct forge_floor *floor, struct pull_held *held);
-/* It cannot be done: tried again later. */
-void pull_trouble(struct pull_held *held, const char *what, const char *words);
-/* What nobody need read, NULL terminated; host is for one of them. */
-void pull_hidden(const struct forge_floor *floor, char host[HOST_NAME_MAX + 1],
-    const char *ret_hidden[4]);
-
-/* --- forge-pull-ask.c --------------------------------------------------------
- */
-
-/* Do what is due for it, at the forge. */
-void pull_ask(
-    struct forge_floor *floor, struct pull_held *held, enum pull_duty duty);
-
-/* --- forge-take.c -----------------------------------------------------------
- */
+/* --- forge-take.c --------------------------------------------------------- */
 
 /* May this one write? 1, 0; -1 = it is to be asked; and what was answered. */
 int trust_of(const struct forge_floor *floor, const char *login);
@@ -258,5 +254,10 @@ void trust_note(struct forge_floor *floor, const char *login, bool writes);
 bool candidate_act(struct forge_floor *floor);
 void candidate_release(struct forge_floor *floor);
 void candidate_register(struct forge_floor *floor);
+
+/* --- forge-pull-duty.c ---------------------------------------------------- */
+
+/* Do what is due for one of them. False: nothing is. */
+bool pulls_act(struct forge_floor *floor);
 
 #endif

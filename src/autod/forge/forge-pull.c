@@ -10,11 +10,9 @@
 #include "buf.h"
 #include "emit.h"
 #include "forge-private.h"
-#include "git.h"
 #include "landing-record.h"
 #include "landing.h"
 #include "loop.h"
-#include "outcome.h"
 #include "persist.h"
 #include "pull.h"
 #include "schema.h"
@@ -23,9 +21,7 @@
 #include "workspace.h"
 
 /* Before what was refused is tried again. */
-#define REFUSED_MS  ((int64_t)10 * 60 * 1000)
-#define REJECTED_MS ((int64_t)30 * 1000)
-#define BUSY_MS     ((int64_t)5 * 1000)
+#define REFUSED_MS ((int64_t)10 * 60 * 1000)
 
 static void
 save(struct forge_floor *floor, const struct pull_row *row)
@@ -48,8 +44,8 @@ pulls_has(const struct forge_floor *floor, const char *task)
 	return find(floor, task) != NULL;
 }
 
-static struct task *
-task_of(const struct forge_floor *floor, const struct pull_row *row)
+struct task *
+pull_task(const struct forge_floor *floor, const struct pull_row *row)
 {
 	return state_task(&floor->core->state, row->task);
 }
@@ -77,8 +73,8 @@ held_free(struct pull_held *held)
 	free(held);
 }
 
-static void
-forget(struct forge_floor *floor, struct pull_held *held)
+void
+pull_forget(struct forge_floor *floor, struct pull_held *held)
 {
 	size_t i = 0;
 
@@ -107,8 +103,8 @@ issue_of(const struct forge_floor *floor, const char *task)
 	return NULL;
 }
 
-static struct pull_rules
-rules_of(const struct forge_floor *floor, const struct pull_row *row)
+struct pull_rules
+pull_rules_of(const struct forge_floor *floor, const struct pull_row *row)
 {
 	const struct settings *settings = floor->core->settings;
 	const struct forge_row *issue = issue_of(floor, row->task);
@@ -132,7 +128,7 @@ rules_of(const struct forge_floor *floor, const struct pull_row *row)
 static bool
 asks(const struct forge_floor *floor, const struct pull_row *row)
 {
-	struct pull_rules rules = rules_of(floor, row);
+	struct pull_rules rules = pull_rules_of(floor, row);
 
 	if (!is_open(row) || row->turn_sent || row->asked == PULL_WHY_ROUNDS)
 		return false;
@@ -147,7 +143,7 @@ static void
 tell(struct forge_floor *floor, const struct pull_held *held)
 {
 	const struct pull_row *row = held->row;
-	struct task *t = task_of(floor, row);
+	struct task *t = pull_task(floor, row);
 	cleanup_buf struct buf words = BUF_INIT;
 	bool asking = asks(floor, row) || held->trouble != NULL;
 
@@ -181,7 +177,6 @@ pull_trouble(struct pull_held *held, const char *what, const char *words)
 	held->rest_ms = clock_mono_ms() + REFUSED_MS;
 }
 
-/* What was done is saved, and everything goes on. */
 void
 pull_done(struct forge_floor *floor, struct pull_held *held)
 {
@@ -290,281 +285,6 @@ static const struct auto_pulls policy = {
 	.propose = propose,
 };
 
-/* --- duties: origin ---------------------------------------------------------
- */
-
-/* Somebody else's commits are at its branch: what we have is salvaged. */
-static void
-branch_taken(struct forge_floor *floor, struct pull_held *held)
-{
-	struct pull_row *row = held->row;
-	struct task *t = task_of(floor, row);
-	cleanup_free char *asks_words = NULL;
-
-	if (row->pushed != NULL || t == NULL) {
-		row->others = true;
-		row->poll_ms = 0;
-		/* The forge may say that nobody has: not at once again. */
-		held->rest_ms = clock_mono_ms() + REJECTED_MS;
-		pull_done(floor, held);
-		return;
-	}
-	asks_words = xasprintf(
-	    "its branch %s is at origin already, with commits that are not of "
-	    "this task; rename or delete it there; yes: try again, no: drop it",
-	    row->branch);
-	outcome_pull_back(floor->mode, t, asks_words, asks_words);
-	xstrset(&t->pull, NULL);
-	t->pull_asks = false;
-	forget(floor, held);
-	forge_done(floor);
-}
-
-static void
-on_pushed(enum push_answer result, const char *words, void *arg)
-{
-	struct forge_floor *floor = arg;
-	struct pull_held *held = floor->pull;
-	struct pull_row *row = held->row;
-
-	if (result != PUSH_AWAY)
-		floor->git_tries = 0;
-	switch (result) {
-	case PUSH_OK:
-		xstrset(&held->trouble, NULL);
-		xstrset(&row->pushed, floor->pushing);
-		row->pushed_ms = clock_wall_ms();
-		row->poll_ms = 0;
-		break;
-	case PUSH_REJECTED:
-		branch_taken(floor, held);
-		return;
-	case PUSH_REFUSED:
-		pull_trouble(held, "origin does not take its branch", words);
-		break;
-	case PUSH_AWAY:
-	case PUSH_UNKNOWN:
-	case PUSH_ANSWER_COUNT:
-		forge_rest(floor, words);
-		break;
-	}
-	pull_done(floor, held);
-}
-
-/* What somebody else has by now is theirs. */
-static void
-on_deleted(enum push_answer result, const char *words, void *arg)
-{
-	struct forge_floor *floor = arg;
-
-	if (result == PUSH_AWAY)
-		forge_rest(floor, words);
-	else
-		xstrset(&floor->pull->row->pushed, NULL);
-	pull_done(floor, floor->pull);
-}
-
-static void
-push(struct forge_floor *floor, const struct pull_row *row, bool delete)
-{
-	cleanup_free char *ref = xasprintf("refs/heads/%s", row->branch);
-
-	xstrset(&floor->pushing, delete ? NULL : row->head);
-	git_upstream_push(floor->git,
-	    &(struct git_push_spec){ .remote = "origin",
-		.commit = floor->pushing,
-		.ref = ref,
-		.expected = row->pushed != NULL ? row->pushed : "" },
-	    delete ? on_deleted : on_pushed, floor);
-}
-
-/* --- duties: how its task ends ----------------------------------------------
- */
-
-static void
-land(struct forge_floor *floor, struct pull_held *held)
-{
-	struct pull_row *row = held->row;
-	struct task *t = task_of(floor, row);
-
-	row->ended = true; /* the task may end here and now */
-	if (t != NULL &&
-	    outcome_pull_merged(floor->mode, t,
-		row->commit != NULL ? row->commit : row->head,
-		!row->others) < 0) {
-		row->ended = false;
-		held->rest_ms = clock_mono_ms() + BUSY_MS;
-	}
-	pull_done(floor, held);
-}
-
-/* Has the branch what was merged? Those who need it begin there. */
-static void
-on_ancestor(const struct git_answer *answer, void *arg)
-{
-	struct forge_floor *floor = arg;
-	struct pull_held *held = floor->pull;
-
-	if (answer->status == 0) {
-		land(floor, held);
-		return;
-	}
-	held->rest_ms = clock_mono_ms() + FORGE_POLL_MS;
-	landings_follow(floor->mode->landings);
-	pull_done(floor, held);
-}
-
-static void
-merged(struct forge_floor *floor, struct pull_held *held)
-{
-	cleanup_free char *branch =
-	    xasprintf("refs/heads/%s", core_branch(floor->core));
-	const char *const args[] = { "merge-base", "--is-ancestor",
-		held->row->commit, branch, NULL };
-
-	if (held->row->commit == NULL ||
-	    upstream_mode_of(floor->core->settings) == UPSTREAM_OFF)
-		land(floor, held);
-	else
-		git_run(git_queue(floor->git, git_root(floor->git)),
-		    &(struct git_command){ .args = args }, on_ancestor, floor);
-}
-
-static void
-declined(struct forge_floor *floor, struct pull_held *held)
-{
-	struct pull_row *row = held->row;
-	struct task *t = task_of(floor, row);
-	cleanup_free char *reason =
-	    xasprintf("its pull request #%" PRId64 " was closed by a person",
-		row->number);
-	int r = 0;
-
-	row->ended = true;
-	if (t != NULL)
-		r = outcome_drop(floor->mode, t, reason, NULL);
-	if (r == -EBUSY || r == -EINPROGRESS) {
-		row->ended = false;
-		held->rest_ms = clock_mono_ms() + BUSY_MS;
-	}
-	pull_done(floor, held);
-}
-
-/* Its worker had its turns: a person says whether it gets more. */
-static void
-ask_person(struct forge_floor *floor, struct pull_held *held)
-{
-	struct pull_row *row = held->row;
-	struct pull_rules rules = rules_of(floor, row);
-	struct task *t = task_of(floor, row);
-	cleanup_buf struct buf words = BUF_INIT;
-
-	row->asked = pull_row_why(row, &rules);
-	if (row->asked == PULL_WHY_ROUNDS && t != NULL) {
-		pull_row_question(row, row->asked, &words);
-		buf_adds(&words, " Yes: let it try again, no: give it up.");
-		outcome_pull_back(floor->mode, t, row->turn_text, words.data);
-	}
-	pull_done(floor, held);
-}
-
-static void
-unask(struct forge_floor *floor, struct pull_held *held)
-{
-	struct task *t = task_of(floor, held->row);
-
-	if (held->row->asked == PULL_WHY_ROUNDS && t != NULL &&
-	    t->step == TASK_PARKED)
-		task_move(t, TASK_QUEUED, clock_wall_ms(), NULL);
-	held->row->asked = PULL_WHY_NONE;
-	persist_changed(floor->core);
-	pull_done(floor, held);
-}
-
-static void
-send_turn(struct forge_floor *floor, struct pull_held *held)
-{
-	struct task *t = task_of(floor, held->row);
-
-	pull_row_sent(held->row);
-	if (t != NULL)
-		outcome_pull_back(floor->mode, t, held->row->turn_text, NULL);
-	pull_done(floor, held);
-}
-
-/* --- what is next -----------------------------------------------------------
- */
-
-static void
-act(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
-{
-	floor->pull = held;
-	floor->busy = true;
-	switch (duty) {
-	case PULL_PUSH:
-	case PULL_DELETE_BRANCH:
-		push(floor, held->row, duty == PULL_DELETE_BRANCH);
-		return;
-	case PULL_SEND_TURN:
-		send_turn(floor, held);
-		return;
-	case PULL_ASK_PERSON:
-		ask_person(floor, held);
-		return;
-	case PULL_UNASK:
-		unask(floor, held);
-		return;
-	case PULL_LANDED:
-		merged(floor, held);
-		return;
-	case PULL_DECLINED:
-		declined(floor, held);
-		return;
-	case PULL_FORGET:
-		forget(floor, held);
-		forge_done(floor);
-		return;
-	default:
-		pull_ask(floor, held, duty);
-		return;
-	}
-}
-
-/* Its task goes on in the queue or with a worker: nothing is sent to it, and
- * nothing is asked, before that has ended. */
-static bool
-waits_for_task(const struct forge_floor *floor, const struct pull_held *held,
-    enum pull_duty duty)
-{
-	const struct task *t = task_of(floor, held->row);
-
-	return (duty == PULL_SEND_TURN || duty == PULL_ASK_PERSON) &&
-	    t != NULL &&
-	    (t->step != TASK_QUEUED ||
-		landing_record_of_task(&floor->core->state.landings, t->id) !=
-		    NULL);
-}
-
-bool
-pulls_act(struct forge_floor *floor)
-{
-	int64_t mono = clock_mono_ms();
-
-	for (size_t i = 0; i < floor->pull_count; i++) {
-		struct pull_held *held = floor->pulls[i];
-		struct pull_rules rules = rules_of(floor, held->row);
-		enum pull_duty duty =
-		    pull_row_duty(held->row, &rules, clock_wall_ms());
-
-		if (duty == PULL_WAIT || held->rest_ms > mono ||
-		    waits_for_task(floor, held, duty))
-			continue;
-		act(floor, held, duty);
-		return true;
-	}
-	return false;
-}
-
 bool
 pulls_expect(const struct forge_floor *floor)
 {
@@ -578,7 +298,7 @@ void
 pulls_event(struct forge_floor *floor, const struct event *event)
 {
 	struct pull_held *held = find(floor, event->task);
-	struct task *t = held != NULL ? task_of(floor, held->row) : NULL;
+	struct task *t = held != NULL ? pull_task(floor, held->row) : NULL;
 
 	if (event->kind == EVENT_BRANCH_MOVED)
 		for (size_t i = 0; i < floor->pull_count; i++)
@@ -620,7 +340,7 @@ pulls_load(struct forge_floor *floor)
 	    on_loaded, floor, NULL);
 	for (size_t i = 0; i < floor->pull_count; i++) {
 		struct pull_row *row = floor->pulls[i]->row;
-		const struct task *t = task_of(floor, row);
+		const struct task *t = pull_task(floor, row);
 
 		if ((t == NULL || t->step == TASK_SETTLING) && !row->ended &&
 		    !row->withdrawn) {

@@ -4,12 +4,20 @@
 #include "auto.h"
 #include "buf.h"
 #include "forge-private.h"
+#include "git.h"
 #include "id.h"
+#include "landing-record.h"
 #include "landing.h"
+#include "outcome.h"
+#include "persist.h"
 #include "prompt.h"
 #include "pull.h"
 #include "settings.h"
 #include "task.h"
+
+/* Before it is tried again: others have its branch; its task is busy. */
+#define REJECTED_MS ((int64_t)30 * 1000)
+#define BUSY_MS     ((int64_t)5 * 1000)
 
 /* Did it do as it was asked? If it does not want to, that is tried later. */
 static bool
@@ -26,7 +34,7 @@ is_good(struct forge_floor *floor, struct pull_held *held, const char *what,
 	return true;
 }
 
-/* --- what it is asked for
+/* --- duties: what the forge is asked for
  * ------------------------------------------------------
  */
 
@@ -263,7 +271,8 @@ on_closed(const struct forge_answer *answer, void *arg)
 	pull_done(floor, held);
 }
 
-/* --- a look -----------------------------------------------------------------
+/* --- duties: a look
+ * -----------------------------------------------------------------
  */
 
 static void look_on(struct forge_floor *floor, struct pull_held *held);
@@ -347,8 +356,8 @@ look_on(struct forge_floor *floor, struct pull_held *held)
 	landings_kick(floor->mode->landings);
 }
 
-void
-pull_ask(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
+static void
+ask(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
 {
 	struct pull_row *row = held->row;
 	struct forge_request request = { .number = row->number,
@@ -416,4 +425,279 @@ pull_ask(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
 		forge_done(floor);
 		return;
 	}
+}
+
+/* --- duties: origin ---------------------------------------------------------
+ */
+
+/* Somebody else's commits are at its branch: what we have is salvaged. */
+static void
+branch_taken(struct forge_floor *floor, struct pull_held *held)
+{
+	struct pull_row *row = held->row;
+	struct task *t = pull_task(floor, row);
+	cleanup_free char *asks_words = NULL;
+
+	if (row->pushed != NULL || t == NULL) {
+		row->others = true;
+		row->poll_ms = 0;
+		/* The forge may say that nobody has: not at once again. */
+		held->rest_ms = clock_mono_ms() + REJECTED_MS;
+		pull_done(floor, held);
+		return;
+	}
+	asks_words = xasprintf(
+	    "its branch %s is at origin already, with commits that are not of "
+	    "this task; rename or delete it there; yes: try again, no: drop it",
+	    row->branch);
+	outcome_pull_back(floor->mode, t, asks_words, asks_words);
+	xstrset(&t->pull, NULL);
+	t->pull_asks = false;
+	pull_forget(floor, held);
+	forge_done(floor);
+}
+
+static void
+on_pushed(enum push_answer result, const char *words, void *arg)
+{
+	struct forge_floor *floor = arg;
+	struct pull_held *held = floor->pull;
+	struct pull_row *row = held->row;
+
+	if (result != PUSH_AWAY)
+		floor->git_tries = 0;
+	switch (result) {
+	case PUSH_OK:
+		xstrset(&held->trouble, NULL);
+		xstrset(&row->pushed, floor->pushing);
+		row->pushed_ms = clock_wall_ms();
+		row->poll_ms = 0;
+		break;
+	case PUSH_REJECTED:
+		branch_taken(floor, held);
+		return;
+	case PUSH_REFUSED:
+		pull_trouble(held, "origin does not take its branch", words);
+		break;
+	case PUSH_AWAY:
+	case PUSH_UNKNOWN:
+	case PUSH_ANSWER_COUNT:
+		forge_rest(floor, words);
+		break;
+	}
+	pull_done(floor, held);
+}
+
+/* What somebody else has by now is theirs. */
+static void
+on_deleted(enum push_answer result, const char *words, void *arg)
+{
+	struct forge_floor *floor = arg;
+
+	if (result == PUSH_AWAY)
+		forge_rest(floor, words);
+	else
+		xstrset(&floor->pull->row->pushed, NULL);
+	pull_done(floor, floor->pull);
+}
+
+static void
+push(struct forge_floor *floor, const struct pull_row *row, bool delete)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", row->branch);
+
+	xstrset(&floor->pushing, delete ? NULL : row->head);
+	git_upstream_push(floor->git,
+	    &(struct git_push_spec){ .remote = "origin",
+		.commit = floor->pushing,
+		.ref = ref,
+		.expected = row->pushed != NULL ? row->pushed : "" },
+	    delete ? on_deleted : on_pushed, floor);
+}
+
+/* --- duties: how its task ends ----------------------------------------------
+ */
+
+static void
+land(struct forge_floor *floor, struct pull_held *held)
+{
+	struct pull_row *row = held->row;
+	struct task *t = pull_task(floor, row);
+
+	row->ended = true; /* the task may end here and now */
+	if (t != NULL &&
+	    outcome_pull_merged(floor->mode, t,
+		row->commit != NULL ? row->commit : row->head,
+		!row->others) < 0) {
+		row->ended = false;
+		held->rest_ms = clock_mono_ms() + BUSY_MS;
+	}
+	pull_done(floor, held);
+}
+
+/* Has the branch what was merged? Those who need it begin there. */
+static void
+on_ancestor(const struct git_answer *answer, void *arg)
+{
+	struct forge_floor *floor = arg;
+	struct pull_held *held = floor->pull;
+
+	if (answer->status == 0) {
+		land(floor, held);
+		return;
+	}
+	held->rest_ms = clock_mono_ms() + FORGE_POLL_MS;
+	landings_follow(floor->mode->landings);
+	pull_done(floor, held);
+}
+
+static void
+merged(struct forge_floor *floor, struct pull_held *held)
+{
+	cleanup_free char *branch =
+	    xasprintf("refs/heads/%s", core_branch(floor->core));
+	const char *const args[] = { "merge-base", "--is-ancestor",
+		held->row->commit, branch, NULL };
+
+	if (held->row->commit == NULL ||
+	    upstream_mode_of(floor->core->settings) == UPSTREAM_OFF)
+		land(floor, held);
+	else
+		git_run(git_queue(floor->git, git_root(floor->git)),
+		    &(struct git_command){ .args = args }, on_ancestor, floor);
+}
+
+static void
+declined(struct forge_floor *floor, struct pull_held *held)
+{
+	struct pull_row *row = held->row;
+	struct task *t = pull_task(floor, row);
+	cleanup_free char *reason =
+	    xasprintf("its pull request #%" PRId64 " was closed by a person",
+		row->number);
+	int r = 0;
+
+	row->ended = true;
+	if (t != NULL)
+		r = outcome_drop(floor->mode, t, reason, NULL);
+	if (r == -EBUSY || r == -EINPROGRESS) {
+		row->ended = false;
+		held->rest_ms = clock_mono_ms() + BUSY_MS;
+	}
+	pull_done(floor, held);
+}
+
+/* Its worker had its turns: a person says whether it gets more. */
+static void
+ask_person(struct forge_floor *floor, struct pull_held *held)
+{
+	struct pull_row *row = held->row;
+	struct pull_rules rules = pull_rules_of(floor, row);
+	struct task *t = pull_task(floor, row);
+	cleanup_buf struct buf words = BUF_INIT;
+
+	row->asked = pull_row_why(row, &rules);
+	if (row->asked == PULL_WHY_ROUNDS && t != NULL) {
+		pull_row_question(row, row->asked, &words);
+		buf_adds(&words, " Yes: let it try again, no: give it up.");
+		outcome_pull_back(floor->mode, t, row->turn_text, words.data);
+	}
+	pull_done(floor, held);
+}
+
+static void
+unask(struct forge_floor *floor, struct pull_held *held)
+{
+	struct task *t = pull_task(floor, held->row);
+
+	if (held->row->asked == PULL_WHY_ROUNDS && t != NULL &&
+	    t->step == TASK_PARKED)
+		task_move(t, TASK_QUEUED, clock_wall_ms(), NULL);
+	held->row->asked = PULL_WHY_NONE;
+	persist_changed(floor->core);
+	pull_done(floor, held);
+}
+
+static void
+send_turn(struct forge_floor *floor, struct pull_held *held)
+{
+	struct task *t = pull_task(floor, held->row);
+
+	pull_row_sent(held->row);
+	if (t != NULL)
+		outcome_pull_back(floor->mode, t, held->row->turn_text, NULL);
+	pull_done(floor, held);
+}
+
+/* --- what is next -----------------------------------------------------------
+ */
+
+static void
+act(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
+{
+	floor->pull = held;
+	floor->busy = true;
+	switch (duty) {
+	case PULL_PUSH:
+	case PULL_DELETE_BRANCH:
+		push(floor, held->row, duty == PULL_DELETE_BRANCH);
+		return;
+	case PULL_SEND_TURN:
+		send_turn(floor, held);
+		return;
+	case PULL_ASK_PERSON:
+		ask_person(floor, held);
+		return;
+	case PULL_UNASK:
+		unask(floor, held);
+		return;
+	case PULL_LANDED:
+		merged(floor, held);
+		return;
+	case PULL_DECLINED:
+		declined(floor, held);
+		return;
+	case PULL_FORGET:
+		pull_forget(floor, held);
+		forge_done(floor);
+		return;
+	default:
+		ask(floor, held, duty);
+		return;
+	}
+}
+
+/* Its task goes on in the queue or with a worker: nothing is sent to it, and
+ * nothing is asked, before that has ended. */
+static bool
+waits_for_task(const struct forge_floor *floor, const struct pull_held *held,
+    enum pull_duty duty)
+{
+	const struct task *t = pull_task(floor, held->row);
+
+	return (duty == PULL_SEND_TURN || duty == PULL_ASK_PERSON) &&
+	    t != NULL &&
+	    (t->step != TASK_QUEUED ||
+		landing_record_of_task(&floor->core->state.landings, t->id) !=
+		    NULL);
+}
+
+bool
+pulls_act(struct forge_floor *floor)
+{
+	int64_t mono = clock_mono_ms();
+
+	for (size_t i = 0; i < floor->pull_count; i++) {
+		struct pull_held *held = floor->pulls[i];
+		struct pull_rules rules = pull_rules_of(floor, held->row);
+		enum pull_duty duty =
+		    pull_row_duty(held->row, &rules, clock_wall_ms());
+
+		if (duty == PULL_WAIT || held->rest_ms > mono ||
+		    waits_for_task(floor, held, duty))
+			continue;
+		act(floor, held, duty);
+		return true;
+	}
+	return false;
 }
