@@ -370,7 +370,7 @@ main(int argc, char **argv)
 	} else {
 		status = options.core.oneshot ? oneshot_run(floors.core) :
 						run_daemon(floors.core);
-		if (life_restarts(floors.core))
+		if (floors.core->restarts)
 			life_hand_on(floors.core, &again);
 		floors_free(&floors);
 	}

@@ -2,6 +2,7 @@
 
 /* Hard failures (failure.json) and the heartbeat. */
 #include "life-world.h"
+#include "failure.h"
 #include "life.h"
 
 /* --- failures --------------------------------------------------------- */

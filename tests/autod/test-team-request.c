@@ -4,7 +4,7 @@
 #include "mail-world.h"
 #include "agent.h"
 #include "guard.h"
-#include "person.h"
+#include "asks.h"
 #include "config.h"
 #include "records.h"
 #include "team-private.h"

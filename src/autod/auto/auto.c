@@ -12,6 +12,8 @@
 #include "book-history.h"
 #include "core.h"
 #include "emit.h"
+#include "failure.h"
+#include "heartbeat.h"
 #include "intake.h"
 #include "landing.h"
 #include "ledger.h"
@@ -66,7 +68,7 @@ login_look(struct auto_mode *mode)
 {
 	const struct agent *agent = find_last(mode);
 
-	if (agent == NULL || mode->failing)
+	if (agent == NULL || mode->core->failing)
 		return;
 	RAISE(mode->core, "login", .worker = agent->worker->name,
 	    .task = agent->worker->task, .reason = agent->worker->reason);
@@ -426,9 +428,7 @@ on_event(const struct event *event, void *arg)
 	struct auto_mode *mode = arg;
 	struct agent *agent;
 
-	if (event->kind == EVENT_FAILURE) {
-		mode->failing = true;
-	} else if (event->kind == EVENT_LANDING_ENDED) {
+	if (event->kind == EVENT_LANDING_ENDED) {
 		after_landing_ended(mode, event->landing);
 	} else if (event->kind == EVENT_LANDED && event->task != NULL) {
 		after_landing_published(mode, event);
@@ -728,7 +728,7 @@ tell_end(const struct auto_mode *mode)
 	cleanup_free char *why = xasprintf("%d tasks are done, %d have failed",
 	    (int)mode->done, (int)mode->failed);
 
-	if (!mode->failing)
+	if (!mode->core->failing)
 		person_tell(mode->core,
 		    &(struct notice){ .class = NOTICE_END, .why = why });
 }
@@ -744,7 +744,7 @@ floor_stop(void *self)
 	if (mode->active)
 		EMIT(mode->core, EVENT_AUTO_ENDS,
 		    .instance = mode->core->instance,
-		    .reason = mode->failing ? "failure" : "requested");
+		    .reason = mode->core->failing ? "failure" : "requested");
 }
 
 static bool

@@ -249,7 +249,6 @@ struct auto_mode {
 	struct core_floor floor;
 	bool active; /* --auto was given */
 	bool begun; /* tasks may be assigned */
-	bool failing; /* a hard failure has been raised */
 	int workers; /* number of auto workers */
 	/* scheduler.c */
 	struct loop_call *look;

@@ -7,6 +7,7 @@
 
 #include "account.h"
 #include "agent.h"
+#include "asks.h"
 #include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
@@ -18,7 +19,6 @@
 #include "machine.h"
 #include "outcome.h"
 #include "persist.h"
-#include "person.h"
 #include "review.h"
 #include "serve.h"
 #include "settings-table.h"

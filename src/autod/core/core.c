@@ -9,12 +9,13 @@
 #include "book.h"
 #include "box.h"
 #include "client.h"
-#include "config.h"
+#include "core-settings.h"
 #include "core.h"
 #include "emit.h"
-#include "git-ask.h"
-#include "git-facts.h"
+#include "event-stream.h"
+#include "failure.h"
 #include "git.h"
+#include "heartbeat.h"
 #include "id.h"
 #include "life.h"
 #include "loop.h"
@@ -25,161 +26,10 @@
 #include "settings.h"
 #include "sibling.h"
 #include "state-book.h"
-#include "state.h"
 #include "tmux.h"
-#include "toml.h"
 #include "watch.h"
 #include "worker.h"
 #include "workspace.h"
-
-/* --- the root ----------------------------------------------------------- */
-
-/* The folder may still be being removed, and what our sessions write
- * when they end would be in the way; or another daemon is about to start. */
-#define PAUSE_MS 1000
-
-static void
-give_up(void *arg)
-{
-	struct core *core = arg;
-	cleanup_free char *lock = workspace_path(core->workspace, "state.lock"),
-			  *reason = NULL;
-
-	loop_timer_free(take_ptr(&core->root_pause));
-	core->replaced = lock_is_held(lock) == 1;
-	reason = xasprintf("%s was removed or replaced while this daemon ran: "
-			   "it ends and writes nothing there. %s; the work "
-			   "stays in the worktrees. Start again with: llmc "
-			   "init, llmc doctor --rebuild, llmc up",
-	    lock,
-	    core->replaced ?
-		"Another daemon owns the repository, and its sessions" :
-		"The sessions are ended");
-	RAISE(core, "root_gone", .reason = reason);
-}
-
-bool
-root_guard_holds(struct core *core)
-{
-	cleanup_free char *lock = NULL;
-
-	if (core->lock < 0 || core->evicted || core->options->oneshot)
-		return !core->evicted;
-	lock = workspace_path(core->workspace, "state.lock");
-	if (lock_is_at(core->lock, lock))
-		return true;
-	core->evicted = true;
-	core->root_pause = loop_after(core->loop, PAUSE_MS, give_up, core);
-	return false;
-}
-
-static void
-on_lock_changed(void *arg)
-{
-	root_guard_holds(arg);
-}
-
-static void
-root_guard_watch(struct core *core)
-{
-	cleanup_free char *lock = workspace_path(core->workspace, "state.lock");
-
-	if (!core->options->oneshot &&
-	    watch_new(core->loop, lock, on_lock_changed, core,
-		&core->root_watch, NULL) < 0)
-		log_debug("state.lock is not watched");
-}
-
-/* --- the landing branch ------------------------------------------------- */
-
-#define KEY "repo.default_branch"
-
-static void
-tell_wrong(struct core *core, const char *reason)
-{
-	EMIT(
-	    core, EVENT_BRANCH_WRONG, .branch = core->branch, .reason = reason);
-}
-
-/* From what git says now, and into the settings. */
-static void
-choose(struct core *core)
-{
-	struct err err = { 0 };
-	cleanup_free char *words = NULL;
-
-	core->branch = git_ask_default_branch(core->workspace->root);
-	if (core->branch == NULL) {
-		core->branch = xstrdup("");
-		tell_wrong(core,
-		    "work cannot land: " KEY " is not set, no branch is "
-		    "checked out and origin has no HEAD; type: llmc config "
-		    "set " KEY " BRANCH, and restart the daemon");
-	} else if (config_change(core->workspace, KEY, core->branch, &err) <
-	    0) {
-		words = xasprintf("work lands on %s until the daemon ends, "
-				  "but that cannot be written down: %s",
-		    core->branch, err.msg);
-		tell_wrong(core, words);
-	} else {
-		EMIT(core, EVENT_BRANCH_CHOSEN, .branch = core->branch);
-	}
-}
-
-/* Choose core->branch for the life of this daemon; the settings have been read.
- * A problem with the branch is reported, and is no error: workers can work
- * without it. */
-static void
-landing_branch_fix(struct core *core)
-{
-	const char *set = settings_string(core->settings, KEY);
-	cleanup_free char *words = NULL;
-
-	if (set[0] != '\0')
-		core->branch = xstrdup(set);
-	else
-		choose(core);
-	if (core->branch[0] == '\0' ||
-	    git_ask_branch_exists(core->workspace->root, core->branch))
-		return;
-	words = xasprintf("work cannot land: there is no branch %s; create it, "
-			  "or type: llmc config set " KEY
-			  " BRANCH, and restart the daemon",
-	    core->branch);
-	tell_wrong(core, words);
-}
-
-/* What the user has checked out may be its new name. */
-static char *
-branch_of_user(const struct core *core)
-{
-	static const char prefix[] = "ref: refs/heads/";
-	cleanup_free char *path = file_join(core->workspace->git_dir, "HEAD");
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (file_read(path, 4096, &text, NULL) < 0 ||
-	    strncmp(text.data, prefix, sizeof prefix - 1) != 0)
-		return xstrdup("BRANCH");
-	text.data[strcspn(text.data, "\n")] = '\0';
-	return xstrdup(text.data + sizeof prefix - 1);
-}
-
-char *
-landing_branch_lost(const struct core *core)
-{
-	cleanup_free char *other = NULL;
-	char tip[GIT_ID_SIZE];
-
-	if (core->git == NULL || core->branch == NULL ||
-	    core->branch[0] == '\0' ||
-	    git_facts_tip(core->git, core->branch, tip) != -ENOENT)
-		return NULL;
-	other = branch_of_user(core);
-	return xasprintf("work cannot land: there is no branch %s any more; if "
-			 "it has another name now, type: llmc config set " KEY
-			 " %s; if not, create it again: git branch %s COMMIT",
-	    core->branch, other, core->branch);
-}
 
 /* --- the working trees of workers --------------------------------------- */
 
@@ -251,167 +101,6 @@ worker_tree_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
 		*ret_prefix = take_ptr(&box.prefix);
 	box_release(&box);
 	return r;
-}
-
-/* --- settings ----------------------------------------------------------- */
-
-struct waiting {
-	reload_fn *fn;
-	void *arg;
-	struct waiting *next;
-};
-
-struct reload {
-	struct core *core;
-	struct config_read *reader;
-	struct waiting *waiting;
-};
-
-/* Command-line options override the file. */
-static int
-override(const struct core *core, struct settings *settings, struct err *err)
-{
-	const struct {
-		const char *path, *value;
-	} overrides[] = {
-		{ "auto.concurrency", core->options->concurrency },
-		{ "auto.task_pool_command", core->options->task_pool_command },
-		{ "auto.post_accept_command",
-		    core->options->post_accept_command },
-	};
-	int r = 0;
-
-	for (size_t i = 0; i < nitems(overrides) && r == 0; i++)
-		if (overrides[i].value != NULL)
-			r = settings_override(settings, overrides[i].path,
-			    overrides[i].value, err);
-	return r;
-}
-
-static int
-apply(struct core *core, const struct buf *config, struct err *err)
-{
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "config.toml");
-	struct settings_problems problems;
-	struct settings *fresh =
-	    config_parse(core->workspace, core->branch, config, &problems);
-	int r = 0;
-
-	for (size_t i = 0; i < problems.count && r == 0; i++)
-		if (problems.list[i].fatal)
-			r = err_set(err, -EINVAL, "%s:%u: %s", file,
-			    problems.list[i].line, problems.list[i].text);
-	settings_problems_release(&problems);
-	if (r == 0)
-		r = override(core, fresh, err);
-	if (r < 0) {
-		settings_free(fresh);
-		return r;
-	}
-	settings_free(core->settings);
-	core->settings = fresh;
-	if (core->people != NULL)
-		people_settings(core->people, fresh);
-	return 0;
-}
-
-/* fn may begin another reading. */
-static void
-tell_waiting(struct reload *reload, const struct err *err)
-{
-	struct waiting *w = take_ptr(&reload->waiting), *next;
-
-	for (; w != NULL; w = next) {
-		next = w->next;
-		w->fn(err, w->arg);
-		free(w);
-	}
-}
-
-static void
-on_read(const struct buf *config, const struct err *err, void *arg)
-{
-	struct reload *reload = arg;
-	struct err wrong = { 0 };
-
-	if (config == NULL)
-		wrong = *err;
-	else
-		apply(reload->core, config, &wrong);
-	tell_waiting(reload, wrong.code != 0 ? &wrong : NULL);
-}
-
-static struct reload *
-reload_new(struct core *core)
-{
-	struct reload *reload = xcalloc(1, sizeof *reload);
-
-	reload->core = core;
-	reload->reader =
-	    config_read_new(core->loop, core->workspace, on_read, reload);
-	return reload;
-}
-
-static void
-reload_free(struct reload *reload)
-{
-	struct err err = { 0 };
-
-	err_set(&err, -ECANCELED, "the daemon is stopping");
-	tell_waiting(reload, &err);
-	config_read_free(reload->reader);
-	free(reload);
-}
-
-static int
-reload_first(struct core *core, struct err *err)
-{
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "config.toml");
-	cleanup_buf struct buf text = BUF_INIT;
-	int r = file_read(file, TOML_SIZE_MAX, &text, err);
-
-	return r < 0 && r != -ENOENT ? r : apply(core, &text, err);
-}
-
-void
-reload_begin(struct core *core, reload_fn *fn, void *arg)
-{
-	struct reload *reload = core->reload;
-	struct waiting *w = xcalloc(1, sizeof *w);
-
-	*w = (struct waiting){ fn, arg, reload->waiting };
-	reload->waiting = w;
-	config_read_begin(reload->reader);
-}
-
-/* A file that is missing is being replaced, or goes together with its folder:
- * what was read stays in effect. */
-static void
-on_config_changed(void *arg)
-{
-	struct core *core = arg;
-	cleanup_free char *config =
-	    workspace_path(core->workspace, "config.toml");
-
-	if (file_exists(config))
-		life_reload(core);
-}
-
-/* Before lock and socket: when a process dies, the kernel closes the last
- * descriptors first, and closing inotify takes 15 ms. In this order the next
- * daemon need not wait for it. */
-static void
-watch_config(struct core *core)
-{
-	cleanup_free char *config =
-	    workspace_path(core->workspace, "config.toml");
-
-	if (!core->options->oneshot &&
-	    watch_new(core->loop, config, on_config_changed, core,
-		&core->config_watch, NULL) < 0)
-		log_debug("config.toml is not watched");
 }
 
 const char *
@@ -631,7 +320,6 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	struct core *core = allocate(loop, workspace, options);
 	int r;
 
-	watch_config(core);
 	r = take_lock(core, err);
 	if (r == 0)
 		r = reload_first(core, err);
@@ -650,7 +338,7 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	}
 	core->stream = event_stream_new(core);
 	life_register(core);
-	asks_register(core);
+	person_register(core);
 	*ret_core = core;
 	return 0;
 }
@@ -680,9 +368,9 @@ core_free(struct core *core)
 	git_free(core->git);
 	heartbeat_free(take_ptr(&core->heartbeat));
 	life_free(core->life);
-	watch_free(core->config_watch);
 	watch_free(core->root_watch);
 	loop_timer_free(core->root_pause);
+	loop_timer_free(core->rest);
 	tmux_finish(core->tmux);
 	tmux_free(core->tmux);
 	core->stopping = true;

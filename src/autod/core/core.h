@@ -3,8 +3,8 @@
 /*
  * The lowest floor of the daemon, used by all others. The core holds the loop,
  * the settings, the state and the ports. It saves the state and then runs
- * effects (persist.h), emits events (emit.h), answers calls (serve.h), raises
- * failures and writes the heartbeat (life.h).
+ * effects (persist.h), emits events (emit.h), answers calls (serve.h), keeps
+ * asks (asks.h), raises failures (failure.h) and writes the heartbeat.
  *
  * The floors above register themselves (struct core_floor) from the bottom up;
  * life.h calls them in that order. The core knows nothing else about them.
@@ -105,10 +105,12 @@ struct core {
 	bool evicted; /* .llmc is not ours any more */
 	bool replaced; /* ... and another daemon owns the root */
 	bool book_lost; /* it is not at its place: put back at the end */
+	bool failing; /* a hard failure has been raised */
 	bool stopping;
+	bool restarts; /* this process goes on with the program on disk */
 	int exit_status;
-	struct watch *config_watch, *root_watch;
-	struct loop_timer *root_pause;
+	struct watch *root_watch;
+	struct loop_timer *root_pause, *rest;
 	struct people *people; /* person.h */
 	/* Each belongs to the file of its name. */
 	struct emitter *emitter;
@@ -146,14 +148,6 @@ const char *core_branch(const struct core *core);
 /* Does a landing ignore uncommitted changes to files that it does not touch? */
 bool core_lands_when_dirty(const struct core *core);
 
-/* err NULL: they are in effect. */
-typedef void reload_fn(const struct err *err, void *arg);
-
-/* Read the settings again, the file and the command line over it, if they may
- * be used; else the old ones stay. fn is called after that, from here or
- * later. */
-void reload_begin(struct core *core, reload_fn *fn, void *arg);
-
 /* Is its tree a clone of its own (git-clone.h)? Only that of a worker that was
  * given one, and only while its .git is a folder: until then, and if it is
  * gone, it is a worktree like others. */
@@ -165,27 +159,5 @@ bool worker_tree_is_clone(const struct worker *worker);
  * session. The tree of a check has one, and a clone always. */
 int worker_tree_box(
     void *arg, const char *dir, char ***ret_prefix, struct err *err);
-
-/* Is the landing branch gone? The words for it; the caller frees. NULL = it is
- * there, or that is not known. Does not wait for git. */
-char *landing_branch_lost(const struct core *core);
-
-/* --- root guard --------------------------------------------------------- */
-
-/*
- * Notices that .llmc is not ours any more: it was removed, or replaced by the
- * lock file, or the folder, while we ran, and another daemon may own the root
- * by now. Then we end, with a failure of its own class and exit status, and
- * write nothing there.
- *
- * What loses nothing is to end the sessions: agents would work on unwatched,
- * and cost money. Their work stays in the worktrees and on their branches,
- * which are not part of .llmc. Only if another daemon holds the lock already
- * are the sessions left alone: they may be its own.
- */
-
-/* Is the root ours? If not, the daemon stops soon. Ask before writing to
- * .llmc. */
-bool root_guard_holds(struct core *core);
 
 #endif

@@ -17,7 +17,6 @@
 
 struct core;
 struct emitter;
-struct event_stream;
 
 typedef void emit_fn(const struct event *event, void *arg);
 
@@ -33,15 +32,8 @@ void emit_unsubscribe(struct core *core, emit_fn *fn, const void *arg);
 
 /* --- event log ---------------------------------------------------------- */
 
-/* Where each event goes: to the log, to auto.log, and to clients that follow
- * them over the socket (events.follow), in that order. A client that does not
- * read is dropped, never waited for. */
-
+/* Each event goes to the log, and to auto.log. */
 void event_log_subscribe(struct core *core);
 void event_file_subscribe(struct core *core);
-/* After event_file_subscribe(): what a client gets must already be in
- * auto.log. */
-struct event_stream *event_stream_new(struct core *core);
-void event_stream_free(struct event_stream *stream);
 
 #endif

@@ -5,15 +5,16 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 
+#include "asks.h"
 #include "book-history.h"
 #include "book.h"
 #include "core.h"
 #include "emit.h"
 #include "identity.h"
-#include "life.h"
+#include "failure.h"
+#include "heartbeat.h"
 #include "loop.h"
 #include "persist.h"
-#include "person.h"
 #include "state-book.h"
 #include "workspace.h"
 

@@ -2,151 +2,21 @@
 
 #include "base.h"
 
-#include "ask.h"
+#include "asks.h"
 #include "book-history.h"
 #include "core.h"
 #include "emit.h"
-#include "landing-record.h"
 #include "mail.h"
 #include "people.h"
 #include "moment.h"
 #include "persist.h"
 #include "person.h"
 #include "serve.h"
-#include "settings.h"
 #include "state.h"
 #include "worker.h"
 #include "workspace.h"
 
-/* --- asks ----------------------------------------------------------------- */
-
-/* What has changed, also for the last time. */
-static void
-save_ask(struct core *core, struct ask *ask)
-{
-	if (ask->changed)
-		book_put_ask(core->book, ask);
-	ask->changed = false;
-	if (ask->how == ASK_OPEN)
-		return;
-	state_take_ask(&core->state, ask);
-	ask_free(ask);
-}
-
-void
-asks_open(struct core *core, const struct ask_draft *draft)
-{
-	struct ask *ask = state_ask(&core->state, draft->key);
-	int64_t now = clock_wall_ms();
-
-	if (core->book == NULL)
-		return;
-	if (ask != NULL) {
-		ask_repeat(ask, draft, now);
-	} else {
-		ask = ask_new(draft, core->state.ask_ids + 1, now);
-		state_add_ask(&core->state, ask);
-	}
-	if (draft->kind == ASK_TOLD && draft->level < ESCALATION_CRITICAL)
-		ask_close(ask, ASK_RESOLVED, now);
-	save_ask(core, ask);
-}
-
-void
-asks_move(struct core *core, const char *key, const char *to)
-{
-	struct ask *ask = state_ask(&core->state, key);
-	struct ask *open = state_ask(&core->state, to);
-
-	if (ask == NULL)
-		return;
-	if (open != NULL)
-		ask_join(open, ask);
-	else
-		xstrset(&ask->key, to);
-	book_put_ask(core->book, open != NULL ? open : ask);
-}
-
-void
-asks_resolve(struct core *core, const char *key)
-{
-	struct ask *ask = state_ask(&core->state, key);
-
-	if (ask == NULL)
-		return;
-	ask_close(ask, ASK_RESOLVED, clock_wall_ms());
-	save_ask(core, ask);
-}
-
-void
-asks_look(struct core *core)
-{
-	struct state *state = &core->state;
-	const struct push_record *push = &state->landings.push;
-	cleanup_free char *why = core->settings != NULL ?
-	    push_record_asks(
-		push, upstream_mode_of(core->settings), core_branch(core)) :
-	    NULL;
-	size_t count;
-	cleanup_free struct ask **added = ask_follow(
-	    &(struct ask_facts){ .now_ms = clock_wall_ms(),
-		.workers = state->workers,
-		.worker_count = state->count,
-		.tasks = state->tasks,
-		.task_count = state->task_count,
-		.asks = state->asks,
-		.ask_count = state->ask_count,
-		.ids = state->ask_ids,
-		.paused = state->paused,
-		.unpushed = why,
-		.red = state->landings.red_told != NULL,
-		.unchecked = core->options != NULL &&
-		    core->options->auto_mode && core->settings != NULL &&
-		    !settings_decided(core->settings, "auto.check_command"),
-		.behind = core->settings != NULL ?
-		    push_record_blocks(push, upstream_mode_of(core->settings),
-			clock_wall_ms()) :
-		    NULL,
-		.dirty = state->source_repo_dirty_retry_after_unix > 0,
-		.goals = state->goals },
-	    &count);
-
-	for (size_t i = 0; i < count; i++)
-		state_add_ask(state, added[i]);
-	for (size_t i = state->ask_count; i-- > 0;)
-		save_ask(core, state->asks[i]);
-}
-
-void
-asks_remind(struct core *core)
-{
-	int64_t now = clock_wall_ms();
-
-	for (size_t i = 0; core->people != NULL && i < core->state.ask_count;
-	     i++) {
-		struct ask *ask = core->state.asks[i];
-		cleanup_buf struct buf text = BUF_INIT;
-
-		if (!ask_is_due(ask, now))
-			continue;
-		ask->count++;
-		ask->said_ms = now;
-		book_put_ask(core->book, ask);
-		buf_addf(&text, "%s; still open, answer with: ",
-		    ask->words != NULL ? ask->words : ask->title);
-		ask_command(ask, &text);
-		people_escalate(core->people, core->settings,
-		    &(struct escalation){ .level = ask->level,
-			.title = ask->title,
-			.text = text.data,
-			.signature = ask->key,
-			.worker = ask->worker,
-			.task = ask->task,
-			.goal = ask->goal,
-			.node = ask->node,
-			.class = notice_name(NOTICE_WORKER) });
-	}
-}
+/* --- what a person does with an ask --------------------------------------- */
 
 /* The answer was carried out by another method, which the kind of the ask
  * decides (see llmc answer), and may have ended the ask already. */
@@ -155,10 +25,7 @@ on_end(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct core *core = arg;
 	const char *answer = json_string_or(params, "answer", NULL);
-	const char *user = json_string_or(params, "user", NULL);
 	const char *id = json_string_or(params, "ask", "");
-	struct ask *ask = state_ask_named(&core->state, id);
-	enum ask_end how = answer != NULL ? ASK_ANSWERED : ASK_DISMISSED;
 	cleanup_free char *cut = answer == NULL ?
 	    NULL :
 	    xstrndup(
@@ -166,14 +33,9 @@ on_end(void *arg, struct server_call *call, struct json_object *params)
 	struct json_object *result = json_object_new_object();
 
 	json_set_string(result, "ask", id);
-	if (ask == NULL) {
-		book_answer_ask(core->book, id, cut, user);
-	} else {
-		ask_answer(ask, cut, user, clock_wall_ms());
-		how = ask->how;
-		save_ask(core, ask);
-	}
-	json_set_string(result, "status", ask_end_words[how]);
+	json_set_string(result, "status",
+	    ask_end_words[asks_answer(
+		core, id, cut, json_string_or(params, "user", NULL))]);
 	persist_changed(core);
 	serve_reply(core, call, result);
 }
@@ -225,7 +87,7 @@ person_answer(struct core *core, struct json_object *params, child_fn *fn,
 }
 
 void
-asks_register(struct core *core)
+person_register(struct core *core)
 {
 	serve_handle(core, "ask.end", on_end, core);
 	serve_handle(core, "ask.seen", on_seen, core);

@@ -12,7 +12,6 @@
 #ifndef PERSON_H
 #define PERSON_H
 
-#include "ask.h"
 #include "child.h"
 #include "courier.h"
 #include "notice.h"
@@ -32,37 +31,13 @@ void person_tell(struct core *core, const struct notice *notice);
  * level. */
 void person_escalate(struct core *core, const struct escalation *what);
 
-/*
- * The open asks, in the state and in the book. Most follow from the state (a
- * task is parked, the checkout is dirty): they are compared with it before each
- * commit (ask_follow()), so code that changes the state opens and ends none.
- * Others are opened by what has happened, and a person ends them; what an agent
- * asks ends with its request.
- */
-
-/* Open one that stays, or say the one of its key again; its level decides
- * whether a message that wants nothing (ASK_TOLD) is open at all, or only kept
- * for the record. */
-void asks_open(struct core *core, const struct ask_draft *draft);
-
-/* What was asked by one is asked by another now, under the same id; by one that
- * is open already, in addition. */
-void asks_move(struct core *core, const char *key, const char *to);
-
-/* It is settled; nothing if there is none. */
-void asks_resolve(struct core *core, const char *key);
-
-/* Compare those that follow from the state with it. */
-void asks_look(struct core *core);
-
 /* Answer an ask, as the members ask, text, yes and no say, by running llmc
  * answer: what an answer does depends on what is asked, and llmc knows. */
 int person_answer(struct core *core, struct json_object *params, child_fn *fn,
     void *arg, struct child **ret_child, struct err *err);
 
-/* ask.end, ask.seen, and reminders. */
-void asks_register(struct core *core);
-void asks_remind(struct core *core);
+/* ask.end and ask.seen. */
+void person_register(struct core *core);
 
 /*
  * The messages: a row each, with how far each channel is with it. What is sent

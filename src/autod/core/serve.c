@@ -9,7 +9,8 @@
 #include "emit.h"
 #include "hook-event.h"
 #include "identity.h"
-#include "life.h"
+#include "failure.h"
+#include "heartbeat.h"
 #include "loop.h"
 #include "persist.h"
 #include "rpc.h"
@@ -375,7 +376,7 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
 
 	/* Now: the handler may close the listener. */
 	if (listener->worker == NULL)
-		life_rest_soon(serve->core);
+		rest_soon(serve->core);
 	if (params == NULL)
 		params = empty;
 	if (handler != NULL && (handler->method->flags & API_TOOL))
@@ -406,7 +407,7 @@ serve_person(struct core *core, const char *name, struct json_object *params,
 	struct server_call *call = server_call_new(core->loop, fn, arg);
 	struct err err = { 0 };
 
-	life_rest_soon(core);
+	rest_soon(core);
 	if (handler == NULL) {
 		serve_refuse(
 		    call, RPC_METHOD_NOT_FOUND, "%s: no such method", name);

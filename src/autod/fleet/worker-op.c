@@ -13,7 +13,6 @@
 #include "fleet-private.h"
 #include "git-facts.h"
 #include "git-worktree.h"
-#include "life.h"
 #include "persist.h"
 #include "rpc.h"
 #include "serve.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "asks.h"
 #include "auto.h"
 #include "emit.h"
 #include "forge-floor.h"
@@ -10,7 +11,6 @@
 #include "life.h"
 #include "loop.h"
 #include "persist.h"
-#include "person.h"
 #include "settings.h"
 #include "task.h"
 #include "workspace.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "asks.h"
 #include "auto.h"
 #include "book-history.h"
 #include "book.h"
@@ -10,7 +11,6 @@
 #include "landing-record.h"
 #include "landing.h"
 #include "outcome.h"
-#include "person.h"
 #include "schema.h"
 #include "task.h"
 

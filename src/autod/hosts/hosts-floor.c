@@ -6,6 +6,7 @@
 
 #include "attempt.h"
 #include "emit.h"
+#include "failure.h"
 #include "fleet.h"
 #include "hosts-floor.h"
 #include "hosts-private.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "asks.h"
 #include "attempt.h"
 #include "book.h"
 #include "emit.h"
@@ -11,7 +12,6 @@
 #include "outcome.h"
 #include "persist.h"
 #include "review.h"
-#include "person.h"
 #include "schema.h"
 #include "settings.h"
 #include "task.h"

@@ -21,6 +21,7 @@
  */
 
 #include "base.h"
+#include "asks.h"
 #include "book-history.h"
 #include "emit.h"
 #include "git-upstream.h"
@@ -29,7 +30,6 @@
 #include "landing.h"
 #include "loop.h"
 #include "persist.h"
-#include "person.h"
 #include "prompt.h"
 #include "task.h"
 

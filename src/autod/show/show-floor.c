@@ -18,6 +18,7 @@
 #include "persist.h"
 #include "orphans.h"
 #include "client.h"
+#include "heartbeat.h"
 #include "workspace.h"
 #include "serve.h"
 #include "server.h"

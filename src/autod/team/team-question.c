@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "agent.h"
+#include "asks.h"
 #include "attempt.h"
 #include "id.h"
 #include "mail.h"

@@ -6,6 +6,7 @@
 
 #include "agent.h"
 #include "api.h"
+#include "asks.h"
 #include "attempt.h"
 #include "auto.h"
 #include "book.h"
@@ -14,7 +15,6 @@
 #include "mail.h"
 #include "outcome.h"
 #include "persist.h"
-#include "person.h"
 #include "plan-floor.h"
 #include "serve.h"
 #include "server.h"
