@@ -259,7 +259,7 @@ take_rows(struct hosts_land *land, const struct shared_rows *rows)
 			    "again");
 			return;
 		}
-		keep = op_enqueue_ref(land->item->id);
+		keep = queue_item_ref(land->item->id);
 		land->busy = true;
 		git_upstream_fetch(land->git,
 		    &(struct git_fetch_spec){ .remote = LAND_REMOTE,

@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What only the landing queue itself uses. */
+/*
+ * What only the landing queue itself uses. queue.c asks landing-plan.h what to
+ * do next whenever something has changed, and does it. The items are in the
+ * state (landing-record.h). Each file calls only those above it in this list:
+ *
+ *   check-slot.c      judges a commit by check_command
+ *   queue-item.c      what is in the queue, and the tip of the branch
+ *   candidates.c      builds commits on top of each other
+ *   settle.c          how items leave the queue
+ *   checkout-watch.c  waits until the user's checkout is clean
+ *   upstream.c        follows origin, and pushes to it
+ *   queue-move.c      moves the branch
+ *   op-rebase.c       rebases the work of a worker (landing.h)
+ *   op-enqueue.c      freezes work, and puts it into the queue
+ *   settle-worker.c   what becomes of the workers of items
+ *   queue-view.c      shows all of it, and takes back what has landed
+ *   queue.c           reads the branch, plans, and does what is planned
+ *   landing.c         the floor: methods, events
+ */
 #ifndef LANDING_PRIVATE_H
 #define LANDING_PRIVATE_H
 
@@ -31,71 +49,6 @@ struct queue_move;
 struct queue_slot;
 struct server_call;
 
-/* Freezes a worker's commit and puts it into the landing queue. */
-
-struct freeze_rules {
-	struct git_freeze what;
-	const char *forbidden[3]; /* what.forbidden */
-	char worktrees[PATH_MAX];
-};
-
-/* Only the paths. */
-void freeze_rules_paths(struct freeze_rules *rules, const struct core *core);
-
-/* The worker is accepting, and no operation is running on it. If it was
- * accepted without a commit that HEAD must be (worker->accepted_head),
- * leftovers are committed first. */
-void op_enqueue(
-    struct landings *landings, struct agent *agent, struct server_call *call);
-
-/* The ref of what was built of an item last, on top of others. */
-#define OP_ENQUEUE_BUILT ".built"
-
-char *op_enqueue_built_ref(const char *item);
-
-/* Remove both. */
-void op_enqueue_drop_ref(struct core *core, const char *item);
-
-/* review.get; the calls that wait are refused. */
-void review_get_register(struct landings *landings);
-void review_get_release(struct landings *landings);
-
-/*
- * Pick, for emergencies: land what a worker has, in any status, without
- * touching its worktree or its status. Everything is saved as a commit first,
- * which then goes through the landing queue like any other work.
- */
-
-/* No operation may be running on the worker. commit: the HEAD that was shown to
- * the person, NULL = any. */
-void pick_begin(struct landings *landings, struct agent *agent,
-    const char *commit, struct server_call *call);
-
-/*
- * Runs the landing queue: asks landing-plan.h what to do next whenever
- * something has changed, and does it. The items are in the state
- * (landing-record.h).
- *
- *   queue.c       reads the branch; removes what a killed daemon left
- *   candidates.c  builds commits on top of each other, and has them judged
- *   queue-move.c  moves the branch
- *   upstream.c    follows origin, and pushes to it
- *   settle.c      tells the workers how their items ended
- *   queue-view.c  shows all of it, and takes back what has landed
- */
-
-/* Remember the tree and date of a commit that may be the tip. */
-void queue_base_know(
-    struct queue *queue, const char *commit, const char *tree, int64_t date);
-
-/* It may have moved: read it again. */
-void queue_base_changed(struct queue *queue);
-
-/* The commit of the branch that is known to have the very tree of the item's
- * work, NULL = none. */
-const char *
-queue_base_same(const struct queue *queue, const struct landing_item *item);
-
 struct queue_slot {
 	struct check_slot *slot;
 	char **covers; /* ids of items; NULL = the base itself */
@@ -105,9 +58,6 @@ struct queue_slot {
 	char *tree; /* slot NULL: what another host checks for us */
 	int64_t since_ms;
 };
-
-/* What it checks for our queue; NULL = nothing. */
-const char *queue_slot_tree(const struct queue_slot *slot);
 
 struct queue {
 	struct landings *landings;
@@ -136,32 +86,13 @@ struct queue {
 		     * command */
 	struct queue_move *move; /* queue-move.c */
 	struct upstream *upstream;
-	size_t long_waits; /* workers that could be released, see settle.c */
+	size_t long_waits; /* workers that could be released, see
+			      settle-worker.c */
 	uint64_t ids_before; /* given to items before this daemon began */
 	bool stopping;
 };
 
-struct queue *queue_new(struct landings *landings);
-void queue_free(struct queue *queue);
-
-/* After the floors below have begun: continue what an earlier daemon left. */
-void queue_begin(struct queue *queue);
-
-/* Is a check_command set that has judged nothing yet? */
-bool queue_trial_due(const struct queue *queue);
-
-/* Something has changed: decide again, later in this pass of the loop. */
-void queue_look(struct queue *queue);
-
-/* After a result was added to the book: forget old ones, but none of what is in
- * the queue now. */
-void queue_trim_book(struct queue *queue);
-
-/* The item is gone after this. */
-void queue_remove(struct queue *queue, struct landing_item *item);
-
-/* Put an item, which is owned by the state from now on, into the queue. */
-void queue_add(struct queue *queue, struct landing_item *item);
+/* --- check-slot.c --------------------------------------------------------- */
 
 /*
  * A check slot: a worktree of our own, in which check_command judges one
@@ -227,6 +158,48 @@ int64_t check_slot_since_ms(const struct check_slot *slot);
  * set. */
 void check_slot_key(const struct core *core, char ret_key[CHECK_KEY_SIZE]);
 
+/* --- queue-item.c --------------------------------------------------------- */
+
+/* Something has changed: decide again, later in this pass of the loop. */
+void queue_look(struct queue *queue);
+
+/* The item is gone after this. */
+void queue_remove(struct queue *queue, struct landing_item *item);
+
+/* Put an item, which is owned by the state from now on, into the queue. */
+void queue_add(struct queue *queue, struct landing_item *item);
+
+/* Remember the tree and date of a commit that may be the tip. */
+void queue_base_know(
+    struct queue *queue, const char *commit, const char *tree, int64_t date);
+
+/* It may have moved: read it again. */
+void queue_base_changed(struct queue *queue);
+
+/* The commit of the branch that is known to have the very tree of the item's
+ * work, NULL = none. */
+const char *
+queue_base_same(const struct queue *queue, const struct landing_item *item);
+
+/* What it checks for our queue; NULL = nothing. */
+const char *queue_slot_tree(const struct queue_slot *slot);
+
+/* The ref of its frozen commit is queue_item_ref() (landing.h). */
+
+/* The ref of what was built of an item last, on top of others. */
+#define QUEUE_ITEM_BUILT ".built"
+
+char *queue_item_built_ref(const char *item);
+
+/* Remove both. */
+void queue_item_drop_ref(struct core *core, const char *item);
+
+/* When a daemon begins, before items are added: remove the refs of ids that the
+ * queue does not have. */
+void queue_item_drop_strays(struct queue *queue);
+
+/* --- candidates.c --------------------------------------------------------- */
+
 /*
  * What is known of the items of the queue on top of one commit or another: the
  * candidates that landing-plan.h asks for. Kept in memory only; the same item
@@ -271,27 +244,108 @@ void candidates_forget(struct candidates *candidates, const char *item);
 /* Is a build running? */
 bool candidates_busy(const struct candidates *candidates);
 
-/* The landing queue for people: landing.list. */
+/* After a result was added to the book: forget old ones, but none of what is in
+ * the queue now. */
+void candidates_trim_book(
+    const struct candidates *candidates, const char *base_tree);
 
-struct queue_facts {
-	struct landing_facts plan;
-	struct landing_entry *entries;
-	struct landing_item **items; /* of the entries */
-	struct landing_run runs[LANDING_SLOTS_MAX];
-	struct queue_slot *run_slots[LANDING_SLOTS_MAX];
-	char key[CHECK_KEY_SIZE];
-	char **trees; /* names of trees that are checked with an overlay */
+/* What must not land, or only when a person has seen it. */
+struct freeze_rules {
+	struct git_freeze what;
+	const char *forbidden[3]; /* what.forbidden */
+	char worktrees[PATH_MAX];
 };
 
-/* Borrows from the queue; valid until something changes there. */
-void queue_facts_make(struct queue *queue, struct queue_facts *ret_facts);
-void queue_facts_release(struct queue_facts *facts);
+/* Only the paths. */
+void freeze_rules_paths(struct freeze_rules *rules, const struct core *core);
+
+/* --- settle.c ------------------------------------------------------------- */
 
 /*
- * Moves the branch as the journal in the state says (landing-record.h: from,
- * to), and waits where the user's checkout or another git is in the way: once
- * for all items, not for each of them.
+ * How items leave the queue: the caller gets its answer, the floors above are
+ * asked, and get an event. What is left to be done for its worker is in the
+ * state (item->step), so the next daemon finishes it (settle-worker.c).
  */
+
+/* On the branch as item->commit: emits EVENT_LANDED in the pass of the loop
+ * that saves it. */
+void settle_landed(struct landings *landings, struct landing_item *item);
+
+/* It will not land. Words for its worker, or NULL; they may be its own. */
+void settle_ejected(
+    struct landings *landings, struct landing_item *item, const char *words);
+
+/* It could not land for a reason outside of it. Work of auto mode stays in the
+ * queue; a person gets the error, and decides again. The item may be gone. */
+void settle_refused(struct landings *landings, struct landing_item *item,
+    const struct err *err);
+
+/* Taken out of the queue: answer, event. The item is gone. */
+void settle_cancelled(
+    struct landings *landings, struct landing_item *item, const char *reason);
+
+/* Take it out because its task was dropped: who waits is answered, there is no
+ * event. False if it has landed, the branch is moving with it, or its worker is
+ * being reset. */
+bool settle_withdraw(struct landings *landings, struct landing_item *item);
+
+/* What the worker is told after this tree failed, into item->words. */
+void settle_check_words(
+    const struct core *core, const char *tree, struct landing_item *item);
+
+/* For settle-worker.c. The worker that still has the item's work; NULL =
+ * none. */
+struct agent *settle_agent_of(
+    const struct landings *landings, const struct landing_item *item);
+/* The item is gone after these; after the first nobody hears of it, the last
+ * gives it back to a person. */
+void settle_forget(struct landings *landings, struct landing_item *item);
+void settle_end(struct landings *landings, struct landing_item *item,
+    struct agent *agent, enum landing_result result, const struct err *err);
+void settle_give_back(struct landings *landings, struct landing_item *item,
+    enum landing_result result, const struct err *err);
+/* What a caller is told of its item. */
+struct json_object *settle_answer(const struct landings *landings,
+    const struct landing_item *item, const char *status);
+/* Answer the call of an item that has landed. */
+void settle_reply(struct landings *landings, const struct landing_item *item);
+
+bool landings_may_move(const struct landings *landings);
+bool landings_keeps(const struct landings *landings, const char *task);
+bool landings_proposes(const struct landings *landings,
+    const struct landing_item *item, const char **ret_wait);
+
+/* Nothing can land, which the first item of the queue is named for; or this one
+ * cannot. */
+void landings_blocked(
+    struct landings *landings, const char *class, const char *reason);
+void landings_item_blocked(struct landings *landings,
+    const struct landing_item *item, const char *class, const char *reason);
+
+/* The branch of the move that is under way, else the landing branch. */
+const char *landings_moving(const struct landings *landings);
+
+/* Remember the call that waits for this item, and take it to answer it (NULL =
+ * none). */
+void landings_add_call(
+    struct landings *landings, const char *item, struct server_call *call);
+struct server_call *
+landings_take_call(struct landings *landings, const char *item);
+/* The daemon stops: the work stays in the queue, only the calls end. */
+void landings_release_calls(struct landings *landings);
+
+/* Answer a call (NULL = none) with a failure, naming what did not land and
+ * where. head: NULL = unknown. output: NULL = none. */
+void landings_fail(struct landings *landings, struct server_call *call,
+    const char *worker, const char *head, const struct err *err,
+    const char *output);
+
+/* Emit EVENT_LANDING_ENDED, after EVENT_NOT_LANDED for a failure. */
+void landings_ended(struct landings *landings, const struct landing_end *end);
+
+/* --- checkout-watch.c ----------------------------------------------------- */
+
+/* Waits until the user's checkout may not be in the way any more. */
 
 #define CHECKOUT_WATCH_SETTLE_MS 200 /* without another change */
 #define CHECKOUT_WATCH_SPACE_MS  1000 /* between the starts of two looks */
@@ -318,23 +372,8 @@ void checkout_watch_looks(struct checkout_watch *watch);
 
 /* Nothing is in the way any more, or nobody waits. */
 void checkout_watch_end(struct checkout_watch *watch);
-struct queue_move *queue_move_new(struct queue *queue);
-void queue_move_free(struct queue_move *move);
 
-/* The journal is in the state, and will be saved before anything is done. Also
- * after a restart: the branch may have moved already. */
-void queue_move_begin(struct queue_move *move);
-bool queue_move_busy(const struct queue_move *move);
-
-/* Must the next one wait? */
-bool queue_move_waits(const struct queue_move *move);
-
-/* Why it waits; NULL = it does not. */
-const char *queue_move_reason(const struct queue_move *move);
-
-/* Do not wait any longer: something that was in the way may be gone. */
-void queue_move_retry(struct queue_move *move);
-void queue_move_stop(struct queue_move *move);
+/* --- upstream.c ----------------------------------------------------------- */
 
 /*
  * The landing branch and origin (repo.upstream). It is looked at before a task
@@ -381,11 +420,54 @@ const char *upstream_reason(const struct upstream *up);
 /* Do not wait any longer for the next try. False: none waits. */
 bool upstream_retry(struct upstream *up);
 
+/* --- queue-move.c --------------------------------------------------------- */
+
 /*
- * How items leave the queue: their worker is cleaned, told, or sent back; the
- * caller gets its answer, the floors above an event. What is left to be done
- * is in the state (item->step), so the next daemon finishes it.
+ * Moves the branch as the journal in the state says (landing-record.h: from,
+ * to), and waits where the user's checkout or another git is in the way: once
+ * for all items, not for each of them.
  */
+
+struct queue_move *queue_move_new(struct queue *queue);
+void queue_move_free(struct queue_move *move);
+
+/* The journal is in the state, and will be saved before anything is done. Also
+ * after a restart: the branch may have moved already. */
+void queue_move_begin(struct queue_move *move);
+bool queue_move_busy(const struct queue_move *move);
+
+/* Must the next one wait? */
+bool queue_move_waits(const struct queue_move *move);
+
+/* Why it waits; NULL = it does not. */
+const char *queue_move_reason(const struct queue_move *move);
+
+/* Do not wait any longer: something that was in the way may be gone. */
+void queue_move_retry(struct queue_move *move);
+void queue_move_stop(struct queue_move *move);
+
+/* --- op-enqueue.c --------------------------------------------------------- */
+
+/* Freezes a worker's commit and puts it into the landing queue. */
+
+/* The worker is accepting, and no operation is running on it. If it was
+ * accepted without a commit that HEAD must be (worker->accepted_head),
+ * leftovers are committed first. */
+void op_enqueue(
+    struct landings *landings, struct agent *agent, struct server_call *call);
+
+/*
+ * Pick, for emergencies: land what a worker has, in any status, without
+ * touching its worktree or its status. Everything is saved as a commit first,
+ * which then goes through the landing queue like any other work.
+ */
+
+/* No operation may be running on the worker. commit: the HEAD that was shown to
+ * the person, NULL = any. */
+void pick_begin(struct landings *landings, struct agent *agent,
+    const char *commit, struct server_call *call);
+
+/* --- settle-worker.c ------------------------------------------------------ */
 
 /* Mark what can be released. items are those of the entries of the facts, from
  * which the plan was made. Returns how many workers could be released, if
@@ -397,44 +479,47 @@ size_t release_due(struct landings *landings, const struct landing_facts *facts,
 /* The item has no worker any more. */
 void release_done(struct landings *landings, struct landing_item *item);
 
-/* err NULL: the worker is working on it again. */
-typedef void
-op_return_fn(struct agent *agent, const struct err *err, void *arg);
-
-/* On the branch as item->commit: emits EVENT_LANDED in the pass of the loop
- * that saves it. */
-void settle_landed(struct landings *landings, struct landing_item *item);
-
-/* It will not land. Words for its worker, or NULL; they may be its own. */
-void settle_ejected(
-    struct landings *landings, struct landing_item *item, const char *words);
-
-/* It could not land for a reason outside of it. Work of auto mode stays in the
- * queue; a person gets the error, and decides again. The item may be gone. */
-void settle_refused(struct landings *landings, struct landing_item *item,
-    const struct err *err);
-
-/* Taken out of the queue: answer, event. The item is gone. */
-void settle_cancelled(
-    struct landings *landings, struct landing_item *item, const char *reason);
-
-/* Take it out because its task was dropped: who waits is answered, there is no
- * event. False if it has landed, the branch is moving with it, or its worker is
- * being reset. */
-bool settle_withdraw(struct landings *landings, struct landing_item *item);
-
-/* What the worker is told after this tree failed, into item->words. */
-void settle_check_words(
-    const struct core *core, const char *tree, struct landing_item *item);
-
 /* Finish items that have landed or were ejected, where their worker can be
  * had. */
 void settle_due(struct landings *landings);
+
+/* --- queue-view.c --------------------------------------------------------- */
+
+/* review.get; the calls that wait are refused. */
+void review_get_register(struct landings *landings);
+void review_get_release(struct landings *landings);
+
+/* The landing queue for people: landing.list. */
+
+struct queue_facts {
+	struct landing_facts plan;
+	struct landing_entry *entries;
+	struct landing_item **items; /* of the entries */
+	struct landing_run runs[LANDING_SLOTS_MAX];
+	struct queue_slot *run_slots[LANDING_SLOTS_MAX];
+	char key[CHECK_KEY_SIZE];
+	char **trees; /* names of trees that are checked with an overlay */
+};
+
+/* Borrows from the queue; valid until something changes there. */
+void queue_facts_make(struct queue *queue, struct queue_facts *ret_facts);
+void queue_facts_release(struct queue_facts *facts);
 
 /* Take out of the queue what is of no use any more: the branch passes, has
  * another commit, or would fail without the commits too. True = something was,
  * and the plan must be made again. */
 bool red_revert_review(struct queue *queue, const struct queue_facts *facts,
     const struct landing_plan *plan);
+
+/* --- queue.c -------------------------------------------------------------- */
+
+struct queue *queue_new(struct landings *landings);
+void queue_free(struct queue *queue);
+
+/* After the floors below have begun: continue what an earlier daemon left. */
+void queue_begin(struct queue *queue);
+
+/* Is a check_command set that has judged nothing yet? */
+bool queue_trial_due(const struct queue *queue);
 
 #endif

@@ -10,9 +10,7 @@
 #include "landing-record.h"
 #include "life.h"
 #include "persist.h"
-#include "person.h"
 #include "serve.h"
-#include "settings.h"
 #include "worker-op.h"
 
 static void
@@ -83,241 +81,7 @@ op_review(
 	worker_op_begin(&review->op, &kind, agent, call);
 }
 
-#define DAY_MS (24 * 3600 * INT64_C(1000))
-
-struct landing_call {
-	TAILQ_ENTRY(landing_call) entry;
-	char *item;
-	struct server_call *call;
-};
-
-/* --- calls ----------------------------------------------------------- */
-
-void
-landings_add_call(
-    struct landings *landings, const char *item, struct server_call *call)
-{
-	struct landing_call *c;
-
-	if (call == NULL)
-		return;
-	c = xcalloc(1, sizeof *c);
-	c->item = xstrdup(item);
-	c->call = call;
-	TAILQ_INSERT_TAIL(&landings->calls, c, entry);
-}
-
-static struct landing_call *
-find_call(const struct landings *landings, const char *item)
-{
-	struct landing_call *c = TAILQ_FIRST(&landings->calls);
-
-	while (c != NULL && strcmp(c->item, item) != 0)
-		c = TAILQ_NEXT(c, entry);
-	return c;
-}
-
-struct server_call *
-landings_take_call(struct landings *landings, const char *item)
-{
-	struct landing_call *c = find_call(landings, item);
-	struct server_call *call;
-
-	if (c == NULL)
-		return NULL;
-	call = c->call;
-	TAILQ_REMOVE(&landings->calls, c, entry);
-	free(c->item);
-	free(c);
-	return call;
-}
-
-/* The work stays in the queue; only the calls end. */
-static void
-release_calls(struct landings *landings)
-{
-	struct landing_call *c;
-
-	while ((c = TAILQ_FIRST(&landings->calls)) != NULL) {
-		TAILQ_REMOVE(&landings->calls, c, entry);
-		serve_fail(landings->core, c->call, API_FAILED,
-		    "the daemon is stopping; the next one continues it");
-		free(c->item);
-		free(c);
-	}
-}
-
-/* --- policies and events --------------------------------------------- */
-
-bool
-landings_may_move(const struct landings *landings)
-{
-	return landings->policy->may_move == NULL ||
-	    POLICY_ASK(landings, policy, may_move);
-}
-
-bool
-landings_keeps(const struct landings *landings, const char *task)
-{
-	return task != NULL && POLICY_ASK(landings, policy, keeps, task);
-}
-
-bool
-landings_proposes(const struct landings *landings,
-    const struct landing_item *item, const char **ret_wait)
-{
-	*ret_wait = NULL;
-	return item->kind == ITEM_WORK && item->task != NULL &&
-	    POLICY_ASK(landings, policy, proposes, item, ret_wait);
-}
-
-void
-landings_item_blocked(struct landings *landings,
-    const struct landing_item *item, const char *class, const char *reason)
-{
-	POLICY_TELL(landings, policy, blocked, class,
-	    item != NULL ? item->worker : NULL,
-	    item != NULL ? item->task : NULL, reason);
-}
-
-void
-landings_blocked(
-    struct landings *landings, const char *class, const char *reason)
-{
-	const struct landing_record *record = &landings->core->state.landings;
-	const struct landing_item *first = NULL;
-
-	for (size_t i = 0; i < record->count && first == NULL; i++)
-		if (record->items[i]->step == ITEM_QUEUED)
-			first = record->items[i];
-	landings_item_blocked(landings, first, class, reason);
-}
-
-void
-landings_red(struct landings *landings, const char *tree)
-{
-	const struct core *core = landings->core;
-	cleanup_buf struct buf how = BUF_INIT, output = BUF_INIT;
-	cleanup_free char *words = NULL;
-
-	check_output_read(core, tree, &how, &output);
-	words = xasprintf("%s itself fails its check at %.12s: %s %s\n%s",
-	    core_branch(core), landings->queue->base_commit,
-	    settings_string(core->settings, "auto.check_command"), how.data,
-	    output.data);
-	if (!landings->queue->trial)
-		EMIT(landings->core, EVENT_BRANCH_RED,
-		    .branch = core_branch(core),
-		    .commit = landings->queue->base_commit, .reason = words);
-	POLICY_TELL(landings, policy, red, tree, words, landings->queue->trial);
-}
-
-/* The event each time, the person once a day. */
-static void
-tell_flaky(struct landings *landings, const char *key)
-{
-	struct core *core = landings->core;
-	int percent =
-	    check_book_flake_percent(&core->state.landings.checks, key);
-	int64_t now = clock_mono_ms();
-	cleanup_free char *why = xasprintf(
-	    "auto.check_command both passed and failed on %d %% of the trees "
-	    "that it judged: %s",
-	    percent, settings_string(core->settings, "auto.check_command"));
-
-	EMIT(core, EVENT_CHECK_FLAKY, .count = percent);
-	if (landings->flaky_told_ms != 0 &&
-	    now - landings->flaky_told_ms < DAY_MS)
-		return;
-	landings->flaky_told_ms = now;
-	person_tell(
-	    core, &(struct notice){ .class = NOTICE_CHECK, .why = why });
-}
-
-void
-landings_checked(
-    struct landings *landings, const struct check_end *end, bool flaky)
-{
-	static const char *const words[] = {
-		[CHECK_PASSED] = "passed",
-		[CHECK_FAILED] = "failed",
-		[CHECK_UNJUDGED] = "not judged",
-	};
-	struct core *core = landings->core;
-
-	EMIT(core, EVENT_CHECKED, .result = words[end->verdict],
-	    .ref = end->tree,
-	    .reason = end->verdict == CHECK_PASSED ? NULL : end->how,
-	    .duration_ms = end->duration_ms);
-	if (flaky && check_book_alarm(&core->state.landings.checks, end->key))
-		tell_flaky(landings, end->key);
-}
-
-const char *
-landings_moving(const struct landings *landings)
-{
-	const struct landing_record *record = &landings->core->state.landings;
-
-	return record->branch != NULL ? record->branch :
-					core_branch(landings->core);
-}
-
-void
-landings_fail(struct landings *landings, struct server_call *call,
-    const char *worker, const char *head, const struct err *err,
-    const char *output)
-{
-	cleanup_free char *words = err->code == -ECANCELED || worker == NULL ?
-	    xstrdup(err->msg) :
-	    xasprintf("the work of %s%s%.7s has not landed on %s: %s", worker,
-		head != NULL ? " at " : "", head != NULL ? head : "",
-		core_branch(landings->core), err->msg);
-
-	serve_fail_output(landings->core, call, API_FAILED, words, output);
-}
-
-void
-landings_ended(struct landings *landings, const struct landing_end *end)
-{
-	struct core *core = landings->core;
-	const char *worker =
-	    end->agent != NULL ? end->agent->worker->name : NULL;
-
-	if (end->result != LANDING_END_LANDED &&
-	    end->result != LANDING_END_PROPOSED &&
-	    end->result != LANDING_END_CANCELLED)
-		EMIT(core, EVENT_NOT_LANDED, .worker = worker,
-		    .task = end->task, .branch = core_branch(core),
-		    .commit = end->commit, .error = end->err->msg);
-	EMIT(core, EVENT_LANDING_ENDED, .worker = worker, .task = end->task,
-	    .landing = end);
-}
-
 /* --- begin ----------------------------------------------------------- */
-
-void
-landing_begin(struct landings *landings, struct agent *agent,
-    const char *commit, bool approved, struct server_call *call)
-{
-	struct worker *w = agent->worker;
-	struct err err = { 0 };
-
-	if (w->task == NULL && lands_by_pull(landings->core->settings)) {
-		err_set(&err, -EPERM,
-		    "auto.land is pull-request, and only the work of a task "
-		    "becomes one; push it yourself: git push origin "
-		    "%s:refs/heads/NAME",
-		    w->branch);
-		landings_fail(landings, call, w->name, w->commit, &err, NULL);
-		return;
-	}
-	w->accepted = true;
-	w->approved = approved;
-	xstrset(&w->accepted_head, commit);
-	w->for_person = false;
-	agent_move(agent, WORKER_ACCEPTING, NULL);
-	op_enqueue(landings, agent, call);
-}
 
 static struct json_object *
 rebase_answer(
@@ -384,12 +148,6 @@ recover(struct landings *landings, struct agent *agent)
 		op_enqueue(landings, agent, NULL);
 	else
 		op_rebase(agent, true, NULL, on_rebased, landings);
-}
-
-bool
-landings_busy(const struct landings *landings)
-{
-	return landings->core->state.landings.count > 0;
 }
 
 bool
@@ -597,7 +355,7 @@ floor_stop(void *self)
 			check_slot_stop(queue->slots[i].slot);
 	queue_move_stop(queue->move);
 	upstream_stop(queue->upstream);
-	release_calls(landings);
+	landings_release_calls(landings);
 }
 
 static bool
@@ -643,7 +401,7 @@ landings_free(struct landings *landings)
 		return;
 	fleet = landings->fleet;
 	emit_unsubscribe(landings->core, on_event, landings);
-	release_calls(landings);
+	landings_release_calls(landings);
 	review_get_release(landings);
 	/* Git is freed next and will not answer any more. */
 	for (size_t i = 0; i < fleet->count; i++)

@@ -7,7 +7,7 @@
  * Accepted work is frozen as a commit and becomes an item of the queue
  * (op-enqueue.c). The queue builds candidates, has them checked, and moves the
  * branch to what passed (queue.c). Then the worker is cleaned, or it gets its
- * work back (settle.c). Everything is in the state, so the next daemon
+ * work back (settle-worker.c). Everything is in the state, so the next daemon
  * continues.
  */
 #ifndef LANDING_H
@@ -158,7 +158,7 @@ void landings_set_hosts(
     struct landings *landings, const struct landing_hosts *hosts, void *arg);
 
 /* Land an item of another host, which the state owns from now on: its commit is
- * op_enqueue_ref(). If the branch has its attempt already, it has landed. */
+ * queue_item_ref(). If the branch has its attempt already, it has landed. */
 void landings_share(struct landings *landings, struct landing_item *item);
 /* It is not needed here any more: neither such an item, nor a submitted one. */
 void landings_unshare(struct landings *landings, struct landing_item *item);
@@ -227,47 +227,11 @@ void landing_begin(struct landings *landings, struct agent *agent,
     const char *commit, bool approved, struct server_call *call);
 
 /* The ref that holds the frozen commit of an item; the caller frees. */
-char *op_enqueue_ref(const char *item);
+char *queue_item_ref(const char *item);
 
 /* Only rebase the work on the branch. */
 void landing_rebase(
     struct landings *landings, struct agent *agent, struct server_call *call);
-
-/* For the other files of this floor. */
-
-bool landings_may_move(const struct landings *landings);
-bool landings_keeps(const struct landings *landings, const char *task);
-bool landings_proposes(const struct landings *landings,
-    const struct landing_item *item, const char **ret_wait);
-
-/* Nothing can land, which the first item of the queue is named for; or this one
- * cannot. */
-void landings_blocked(
-    struct landings *landings, const char *class, const char *reason);
-void landings_item_blocked(struct landings *landings,
-    const struct landing_item *item, const char *class, const char *reason);
-void landings_red(struct landings *landings, const char *tree);
-void landings_checked(
-    struct landings *landings, const struct check_end *end, bool flaky);
-
-/* The branch of the move that is under way, else the landing branch. */
-const char *landings_moving(const struct landings *landings);
-
-/* Remember the call that waits for this item, and take it to answer it (NULL =
- * none). */
-void landings_add_call(
-    struct landings *landings, const char *item, struct server_call *call);
-struct server_call *
-landings_take_call(struct landings *landings, const char *item);
-
-/* Answer a call (NULL = none) with a failure, naming what did not land and
- * where. head: NULL = unknown. output: NULL = none. */
-void landings_fail(struct landings *landings, struct server_call *call,
-    const char *worker, const char *head, const struct err *err,
-    const char *output);
-
-/* Emit EVENT_LANDING_ENDED, after EVENT_NOT_LANDED for a failure. */
-void landings_ended(struct landings *landings, const struct landing_end *end);
 
 /*
  * Rebases a worker's work onto the landing branch in its own worktree. A

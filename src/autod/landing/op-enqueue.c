@@ -17,26 +17,8 @@
 #include "acceptance.h"
 #include "worker-op.h"
 #include "worker.h"
-#include "workspace.h"
 
 #define NAMES_MAX 5 /* paths named in a sentence */
-
-void
-freeze_rules_paths(struct freeze_rules *rules, const struct core *core)
-{
-	cleanup_free char *worktrees = workspace_inside(core->workspace,
-	    settings_string(core->settings, "repo.worktree_dir"));
-
-	*rules = (struct freeze_rules){
-		.what = { .forbidden = rules->forbidden },
-		.forbidden = { ".llmc",
-		    worktrees != NULL ? rules->worktrees : NULL },
-	};
-	if (worktrees != NULL)
-		strlcpy(rules->worktrees, worktrees, sizeof rules->worktrees);
-	settings_list(core->settings, "repo.protected_paths",
-	    &rules->what.protected_paths);
-}
 
 /* expected: the commit that HEAD must be, NULL = any. Everything is borrowed;
  * rules must stay where it is. */
@@ -118,35 +100,6 @@ struct op_enqueue {
 	bool nothing; /* the branch has it all */
 	bool tried; /* leftovers were committed */
 };
-
-char *
-op_enqueue_ref(const char *item)
-{
-	return xasprintf("refs/llmc/queue/%s", item);
-}
-
-char *
-op_enqueue_built_ref(const char *item)
-{
-	return xasprintf("refs/llmc/queue/%s" OP_ENQUEUE_BUILT, item);
-}
-
-static void
-on_ref_dropped(const struct err *err, void *arg)
-{
-	(void)err; /* it only keeps a commit longer than needed */
-	(void)arg;
-}
-
-void
-op_enqueue_drop_ref(struct core *core, const char *item)
-{
-	cleanup_free char *ref = op_enqueue_ref(item);
-	cleanup_free char *built = op_enqueue_built_ref(item);
-
-	git_freeze_drop(core->git, ref, on_ref_dropped, NULL);
-	git_freeze_drop(core->git, built, on_ref_dropped, NULL);
-}
 
 /* --- refused --------------------------------------------------------- */
 
@@ -325,7 +278,7 @@ step_freeze(struct operation *op)
 	const struct agent *agent = e->op.agent;
 	struct core *core = agent->core;
 	const struct worker *w = agent->worker;
-	cleanup_free char *ref = op_enqueue_ref(e->item->id);
+	cleanup_free char *ref = queue_item_ref(e->item->id);
 	struct freeze_rules rules;
 
 	freeze_rules_init(&rules, core, w, e->commit);
@@ -417,7 +370,8 @@ note_own_check(const struct op_enqueue *e)
 		return;
 	check_book_note(&core->state.landings.checks, e->item->head_tree,
 	    w->checked_key, CHECK_PASSED, clock_wall_ms(), w->checked_ms, 0);
-	queue_trim_book(e->landings->queue);
+	candidates_trim_book(
+	    e->landings->queue->candidates, e->landings->queue->base_tree);
 }
 
 /* The worker keeps its work and waits for a decision again. */
@@ -440,7 +394,7 @@ fail(struct op_enqueue *e, const struct err *err)
 	}
 	/* Frozen before it was refused, or cancelled at that moment. */
 	if (e->item->head != NULL || err->code == -ECANCELED)
-		op_enqueue_drop_ref(agent->core, e->item->id);
+		queue_item_drop_ref(agent->core, e->item->id);
 	agent->worker->accepted = false;
 	agent->worker->for_person = err->code == -EACCES;
 	agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
@@ -509,6 +463,30 @@ op_enqueue(
 	e->approved = agent->worker->approved;
 	e->item = landing_record_new_item(&landings->core->state.landings);
 	worker_op_begin(&e->op, &kind, agent, call);
+}
+
+void
+landing_begin(struct landings *landings, struct agent *agent,
+    const char *commit, bool approved, struct server_call *call)
+{
+	struct worker *w = agent->worker;
+	struct err err = { 0 };
+
+	if (w->task == NULL && lands_by_pull(landings->core->settings)) {
+		err_set(&err, -EPERM,
+		    "auto.land is pull-request, and only the work of a task "
+		    "becomes one; push it yourself: git push origin "
+		    "%s:refs/heads/NAME",
+		    w->branch);
+		landings_fail(landings, call, w->name, w->commit, &err, NULL);
+		return;
+	}
+	w->accepted = true;
+	w->approved = approved;
+	xstrset(&w->accepted_head, commit);
+	w->for_person = false;
+	agent_move(agent, WORKER_ACCEPTING, NULL);
+	op_enqueue(landings, agent, call);
 }
 
 /* --- pick --------------------------------------------------------------- */
@@ -650,7 +628,7 @@ pick_end(struct operation *op, const struct err *err)
 		    pick->op.agent->worker->name, pick->item->picked_head, err,
 		    NULL);
 	/* A landing of the worker may have waited for this. */
-	landings_kick(pick->landings);
+	queue_look(pick->landings->queue);
 	schema_free(&landing_item_schema, pick->item);
 	free(pick);
 }

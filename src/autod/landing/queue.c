@@ -4,40 +4,22 @@
 #include "core.h"
 #include "emit.h"
 #include "git-facts.h"
-#include "git-freeze.h"
 #include "git.h"
 #include "landing-private.h"
 #include "landing-record.h"
 #include "loop.h"
 #include "persist.h"
+#include "person.h"
 #include "prompt.h"
 #include "settings-table.h"
 #include "settings.h"
 #include "workspace.h"
 
 static void queue_wake(struct queue *queue, int64_t ms);
-static void stray_refs_drop(struct queue *queue);
 
 #define BASE_RETRY_MS     200 /* times the number of failures, */
 #define BASE_RETRY_MAX_MS 60000 /* up to this */
 #define BASE_TRIES        5 /* then a person must know */
-
-void
-queue_base_know(
-    struct queue *queue, const char *commit, const char *tree, int64_t date)
-{
-	xstrset(&queue->known_commit, commit);
-	xstrset(&queue->known_tree, tree);
-	queue->known_date = date;
-}
-
-const char *
-queue_base_same(const struct queue *queue, const struct landing_item *item)
-{
-	return text_is(queue->known_tree, item->head_tree) ?
-	    queue->known_commit :
-	    NULL;
-}
 
 static void
 use_known(struct queue *queue)
@@ -119,14 +101,6 @@ queue_base_ask(struct queue *queue)
 	    git_queue(core->git, core->workspace->root), &ask, on_base, queue);
 }
 
-void
-queue_base_changed(struct queue *queue)
-{
-	xstrset(&queue->base_commit, NULL);
-	xstrset(&queue->base_tree, NULL);
-	queue_look(queue);
-}
-
 #define UNJUDGED_MAX 10 /* tries, then a person is notified */
 
 #define UNJUDGED_RETRY_MS                                  \
@@ -180,14 +154,6 @@ other_slot(struct queue *queue)
 		    queue->slots[i].tree == NULL)
 			return &queue->slots[i];
 	return NULL;
-}
-
-const char *
-queue_slot_tree(const struct queue_slot *slot)
-{
-	return slot->slot == NULL ? slot->tree :
-	    slot->lent            ? NULL :
-				    check_slot_tree(slot->slot);
 }
 
 static void
@@ -366,6 +332,27 @@ do_done(struct queue *queue, struct landing_item *item)
 	queue_look(queue);
 }
 
+#define DAY_MS (24 * 3600 * INT64_C(1000))
+
+static void
+tell_red(struct landings *landings, const char *tree)
+{
+	const struct core *core = landings->core;
+	cleanup_buf struct buf how = BUF_INIT, output = BUF_INIT;
+	cleanup_free char *words = NULL;
+
+	check_output_read(core, tree, &how, &output);
+	words = xasprintf("%s itself fails its check at %.12s: %s %s\n%s",
+	    core_branch(core), landings->queue->base_commit,
+	    settings_string(core->settings, "auto.check_command"), how.data,
+	    output.data);
+	if (!landings->queue->trial)
+		EMIT(landings->core, EVENT_BRANCH_RED,
+		    .branch = core_branch(core),
+		    .commit = landings->queue->base_commit, .reason = words);
+	POLICY_TELL(landings, policy, red, tree, words, landings->queue->trial);
+}
+
 static void
 act(struct queue *queue, const struct queue_facts *facts,
     const struct landing_plan *plan, const struct landing_action *action)
@@ -403,7 +390,7 @@ act(struct queue *queue, const struct queue_facts *facts,
 	case LANDING_DO_RED:
 		xstrset(&record_of(queue)->red_told, action->tree);
 		persist_changed(queue->core);
-		landings_red(queue->landings, action->tree);
+		tell_red(queue->landings, action->tree);
 		break;
 	case LANDING_ACT_COUNT:
 		break;
@@ -627,12 +614,6 @@ queue_trial_due(const struct queue *queue)
 	    !check_book_judged(&record_of(queue)->checks, key);
 }
 
-void
-queue_look(struct queue *queue)
-{
-	loop_call_request(queue->look);
-}
-
 static void
 on_candidates(void *arg)
 {
@@ -642,25 +623,44 @@ on_candidates(void *arg)
 	queue_look(queue);
 }
 
-void
-queue_trim_book(struct queue *queue)
+/* The event each time, the person once a day. */
+static void
+tell_flaky(struct landings *landings, const char *key)
 {
-	static const char *const nothing[] = { NULL };
-	struct landing_record *record = record_of(queue);
-	cleanup_strv char **keep = NULL;
+	struct core *core = landings->core;
+	int percent =
+	    check_book_flake_percent(&core->state.landings.checks, key);
+	int64_t now = clock_mono_ms();
+	cleanup_free char *why = xasprintf(
+	    "auto.check_command both passed and failed on %d %% of the trees "
+	    "that it judged: %s",
+	    percent, settings_string(core->settings, "auto.check_command"));
 
-	if (queue->base_tree != NULL)
-		strv_add(&keep, queue->base_tree);
-	for (size_t i = 0; i < record->count; i++) {
-		const struct candidate *c =
-		    candidates_of(queue->candidates, record->items[i]->id);
+	EMIT(core, EVENT_CHECK_FLAKY, .count = percent);
+	if (landings->flaky_told_ms != 0 &&
+	    now - landings->flaky_told_ms < DAY_MS)
+		return;
+	landings->flaky_told_ms = now;
+	person_tell(
+	    core, &(struct notice){ .class = NOTICE_CHECK, .why = why });
+}
 
-		if (c != NULL && c->tree != NULL)
-			strv_add(&keep, c->tree);
-	}
-	check_book_trim(
-	    &record->checks, keep != NULL ? strv_const(keep) : nothing);
-	check_output_trim(queue->core);
+static void
+tell_checked(struct landings *landings, const struct check_end *end, bool flaky)
+{
+	static const char *const words[] = {
+		[CHECK_PASSED] = "passed",
+		[CHECK_FAILED] = "failed",
+		[CHECK_UNJUDGED] = "not judged",
+	};
+	struct core *core = landings->core;
+
+	EMIT(core, EVENT_CHECKED, .result = words[end->verdict],
+	    .ref = end->tree,
+	    .reason = end->verdict == CHECK_PASSED ? NULL : end->how,
+	    .duration_ms = end->duration_ms);
+	if (flaky && check_book_alarm(&core->state.landings.checks, end->key))
+		tell_flaky(landings, end->key);
 }
 
 /* A check that is never judged holds everything back: a person must know. */
@@ -701,8 +701,8 @@ checked(
 		if (end->verdict == CHECK_FAILED)
 			check_output_keep(
 			    queue->core, end->tree, end->how, end->output);
-		queue_trim_book(queue);
-		landings_checked(queue->landings, end, flaky);
+		candidates_trim_book(queue->candidates, queue->base_tree);
+		tell_checked(queue->landings, end, flaky);
 		give_up_judging(queue, end);
 		persist_changed(queue->core);
 	}
@@ -789,31 +789,9 @@ queue_begin(struct queue *queue)
 {
 	for (int i = 0; i < queue->slot_count; i++)
 		check_slot_adopt(queue->slots[i].slot);
-	stray_refs_drop(queue);
+	queue_item_drop_strays(queue);
 	end_others(queue);
 	upstream_begin(queue->upstream);
-	queue_look(queue);
-}
-
-void
-queue_add(struct queue *queue, struct landing_item *item)
-{
-	landing_record_append(record_of(queue), item);
-	EMIT(queue->core, EVENT_LANDING_QUEUED, .worker = item->worker,
-	    .task = item->task, .branch = core_branch(queue->core),
-	    .commit = item->head, .title = item->title);
-	persist_changed(queue->core);
-	if (item->step == ITEM_SUBMITTED)
-		queue->landings->hosts->changed(queue->landings->hosts_arg);
-	queue_look(queue);
-}
-
-void
-queue_remove(struct queue *queue, struct landing_item *item)
-{
-	candidates_forget(queue->candidates, item->id);
-	landing_record_remove(record_of(queue), item);
-	persist_changed(queue->core);
 	queue_look(queue);
 }
 
@@ -860,70 +838,4 @@ queue_free(struct queue *queue)
 	free(queue->read);
 	free(queue->reading);
 	free(queue);
-}
-
-static void
-on_dropped(const struct err *err, void *arg)
-{
-	(void)arg;
-	if (err != NULL)
-		log_debug("a ref of the landing queue stays");
-}
-
-static bool
-is_queued(const struct landing_record *record, const char *id)
-{
-	for (size_t i = 0; i < record->count; i++)
-		if (strcmp(record->items[i]->id, id) == 0)
-			return true;
-	return false;
-}
-
-/* Ids from now on belong to work that is being frozen. */
-static bool
-is_stray(const struct queue *queue, const char *id)
-{
-	int64_t number;
-
-	return id[0] == 'q' && text_parse_int(id + 1, 1, INT64_MAX, &number) &&
-	    (uint64_t)number <= queue->ids_before &&
-	    !is_queued(&queue->core->state.landings, id);
-}
-
-static void
-on_listed(const struct git_answer *answer, void *arg)
-{
-	struct queue *queue = arg;
-	cleanup_free char *text = xstrdup(answer->out);
-
-	if (answer->status != 0)
-		return; /* the next daemon looks again */
-	for (char *at = text, *id; (id = strsep(&at, "\n")) != NULL;) {
-		cleanup_free char *ref = op_enqueue_ref(id);
-		char *built = strstr(id, OP_ENQUEUE_BUILT);
-
-		if (built != NULL)
-			*built = '\0';
-
-		if (is_stray(queue, id))
-			git_freeze_drop(
-			    queue->core->git, ref, on_dropped, NULL);
-	}
-}
-
-/* When a daemon begins, before items are added: find and remove them. */
-static void
-stray_refs_drop(struct queue *queue)
-{
-	struct core *core = queue->core;
-	cleanup_free char *all = op_enqueue_ref("");
-	const char *const args[] = { "for-each-ref",
-		"--format=%(refname:lstrip=3)", all, NULL };
-	struct git_command list = { .args = args };
-
-	git_freeze_unlock(core->git, all);
-	queue->ids_before = core->state.landings.ids;
-	if (queue->ids_before > 0)
-		git_run(git_queue(core->git, core->workspace->root), &list,
-		    on_listed, queue);
 }

@@ -5,8 +5,6 @@
 #include "api-work.h"
 #include "check-book.h"
 #include "emit.h"
-#include "git-freeze.h"
-#include "landing-list.h"
 #include "landing-private.h"
 #include "landing-record.h"
 #include "persist.h"
@@ -14,271 +12,163 @@
 #include "serve.h"
 #include "settings.h"
 #include "turn.h"
-#include "worker-op.h"
 
-/* The landing is final, even if the worktree cannot be reset. Not called if the
- * daemon stops before: the next one does it again. */
-typedef void op_clean_fn(struct agent *agent, void *arg);
-
-struct op_clean_what {
-	const char *head; /* commit that was frozen; what was done there since
-			   * then is saved first */
-	const char *same; /* a commit that has its tree, NULL = not known */
-	bool queued; /* it has not landed: only the queue will have it, so that
-		      * must be on disk first */
+struct landing_call {
+	TAILQ_ENTRY(landing_call) entry;
+	char *item;
+	struct server_call *call;
 };
 
-static void op_clean(struct agent *agent, const struct op_clean_what *what,
-    op_clean_fn *fn, void *arg);
+/* --- calls ----------------------------------------------------------- */
 
-struct op_clean {
-	struct worker_op op; /* first */
-	char *head, *same;
-	bool queued;
-	op_clean_fn *fn;
-	void *arg;
-};
-
-/* The work is safe, and the next start sets the worktree back as well. */
-static void
-report(struct op_clean *c, const struct err *err)
+void
+landings_add_call(
+    struct landings *landings, const char *item, struct server_call *call)
 {
-	AGENT_EMIT(c->op.agent, EVENT_CLEANUP_FAILED,
-	    .branch = core_branch(c->op.agent->core), .commit = c->head,
-	    .reason = err->msg);
-}
+	struct landing_call *c;
 
-static void
-on_synced(const struct err *err, void *arg)
-{
-	struct op_clean *c = arg;
-
-	if (err != NULL)
-		report(c, err);
-	if (!operation_arrived(&c->op.op, NULL))
+	if (call == NULL)
 		return;
-	if (err != NULL)
-		operation_done(&c->op.op);
-	else
-		operation_next(&c->op.op);
+	c = xcalloc(1, sizeof *c);
+	c->item = xstrdup(item);
+	c->call = call;
+	TAILQ_INSERT_TAIL(&landings->calls, c, entry);
 }
 
-static void
-step_sync(struct operation *op)
+static struct landing_call *
+find_call(const struct landings *landings, const char *item)
 {
-	struct op_clean *c = (struct op_clean *)op;
+	struct landing_call *c = TAILQ_FIRST(&landings->calls);
 
-	if (c->queued)
-		git_freeze_sync(
-		    c->op.agent->core->git, on_synced, operation_await(op));
-	else
-		operation_next(op);
+	while (c != NULL && strcmp(c->item, item) != 0)
+		c = TAILQ_NEXT(c, entry);
+	return c;
 }
 
-static void
-on_reset(const struct err *err, void *arg)
+struct server_call *
+landings_take_call(struct landings *landings, const char *item)
 {
-	struct op_clean *c = arg;
+	struct landing_call *c = find_call(landings, item);
+	struct server_call *call;
 
-	if (err != NULL)
-		report(c, err);
-	else
-		xstrset(&c->op.agent->worker->work_of, NULL);
-	operation_on_done(NULL, arg);
-}
-
-static void
-clean_step_reset(struct operation *op)
-{
-	struct op_clean *c = (struct op_clean *)op;
-
-	worker_op_salvage(&c->op,
-	    &(struct salvage_what){
-		.then = SALVAGE_RESET, .head = c->head, .same = c->same },
-	    on_reset);
-}
-
-static void
-clean_end(struct operation *op, const struct err *err)
-{
-	struct op_clean *c = (struct op_clean *)op;
-	struct agent *agent = c->op.agent;
-
-	worker_op_release(&c->op);
-	if (err == NULL) {
-		agent->worker->accepted = false;
-		agent_move(agent,
-		    agent->worker->session.ready ? WORKER_IDLE : WORKER_OFFLINE,
-		    NULL);
-		persist_changed(agent->core);
-		c->fn(agent, c->arg);
-	}
-	free(c->head);
-	free(c->same);
-	free(c);
-}
-
-static const struct operation_step clean_steps[] = {
-	{ .name = "sync", .run = step_sync, .firm = true },
-	{ .name = "reset", .run = clean_step_reset, .firm = true },
-};
-
-OPERATION_KIND(clean_kind, "clean", clean_steps, clean_end);
-
-/* No operation may be running on the worker, which is accepting. what is
- * copied. */
-static void
-op_clean(struct agent *agent, const struct op_clean_what *what, op_clean_fn *fn,
-    void *arg)
-{
-	struct op_clean *c = xcalloc(1, sizeof *c);
-
-	c->head = xstrdup(what->head);
-	xstrset(&c->same, what->same);
-	c->queued = what->queued;
-	c->fn = fn;
-	c->arg = arg;
-	worker_op_begin(&c->op, &clean_kind, agent, NULL);
-}
-
-/* The worker that waits with this item; NULL = none, or it must stay: a person
- * has accepted it, the branch is moving, or something is in progress. */
-static struct agent *
-release_agent_of(
-    const struct landings *landings, const struct landing_item *item)
-{
-	struct agent *agent;
-
-	if (item->kind != ITEM_WORK || item->task == NULL ||
-	    item->worker == NULL || item->freeing || item->approved ||
-	    item->commit != NULL)
+	if (c == NULL)
 		return NULL;
-	agent = fleet_find(landings->fleet, item->worker);
-	return agent != NULL && agent->worker->status == WORKER_ACCEPTING &&
-		!agent_is_taken(agent) ?
-	    agent :
-	    NULL;
+	call = c->call;
+	TAILQ_REMOVE(&landings->calls, c, entry);
+	free(c->item);
+	free(c);
+	return call;
 }
 
-/* Its worker can do something else. How many could, if somebody needed them? */
-static size_t
-release(struct landings *landings, struct landing_item *item)
+/* The work stays in the queue; only the calls end. */
+void
+landings_release_calls(struct landings *landings)
 {
-	struct agent *agent = release_agent_of(landings, item);
+	struct landing_call *c;
 
-	if (agent == NULL || landings->policy->frees == NULL)
-		return 0;
-	if (!POLICY_ASK(landings, policy, frees, agent, item->task))
-		return 1;
-	item->freeing = true;
-	persist_changed(landings->core);
-	queue_look(landings->queue);
-	return 0;
-}
-
-size_t
-release_due(struct landings *landings, const struct landing_facts *facts,
-    const struct landing_plan *plan, struct landing_item *const *items,
-    int64_t now_ms)
-{
-	cleanup_free struct landing_view *views = NULL;
-	const char *wait;
-	size_t left = 0;
-
-	views = xcalloc(facts->entry_count + 1, sizeof *views);
-	landing_view_make(facts, plan, now_ms, views);
-	for (size_t i = 0; i < facts->entry_count; i++) {
-		landings_proposes(landings, items[i], &wait);
-		if (wait != NULL || landing_view_is_long(&views[i]))
-			left += release(landings, items[i]);
+	while ((c = TAILQ_FIRST(&landings->calls)) != NULL) {
+		TAILQ_REMOVE(&landings->calls, c, entry);
+		serve_fail(landings->core, c->call, API_FAILED,
+		    "the daemon is stopping; the next one continues it");
+		free(c->item);
+		free(c);
 	}
-	return left;
+}
+
+/* --- policies and events --------------------------------------------- */
+
+bool
+landings_may_move(const struct landings *landings)
+{
+	return landings->policy->may_move == NULL ||
+	    POLICY_ASK(landings, policy, may_move);
+}
+
+bool
+landings_keeps(const struct landings *landings, const char *task)
+{
+	return task != NULL && POLICY_ASK(landings, policy, keeps, task);
+}
+
+bool
+landings_proposes(const struct landings *landings,
+    const struct landing_item *item, const char **ret_wait)
+{
+	*ret_wait = NULL;
+	return item->kind == ITEM_WORK && item->task != NULL &&
+	    POLICY_ASK(landings, policy, proposes, item, ret_wait);
 }
 
 void
-release_done(struct landings *landings, struct landing_item *item)
+landings_item_blocked(struct landings *landings,
+    const struct landing_item *item, const char *class, const char *reason)
 {
-	xstrset(&item->worker, NULL);
-	item->freeing = false;
-	persist_changed(landings->core);
-	queue_look(landings->queue);
+	POLICY_TELL(landings, policy, blocked, class,
+	    item != NULL ? item->worker : NULL,
+	    item != NULL ? item->task : NULL, reason);
 }
 
-static void
-release_on_cleaned(struct agent *agent, void *arg)
+void
+landings_blocked(
+    struct landings *landings, const char *class, const char *reason)
 {
-	struct landings *landings = arg;
-	struct landing_item *item = landing_record_of(
-	    &landings->core->state.landings, agent->worker->name);
+	const struct landing_record *record = &landings->core->state.landings;
+	const struct landing_item *first = NULL;
 
-	if (item != NULL && item->freeing)
-		release_done(landings, item);
+	for (size_t i = 0; i < record->count && first == NULL; i++)
+		if (record->items[i]->step == ITEM_QUEUED)
+			first = record->items[i];
+	landings_item_blocked(landings, first, class, reason);
 }
 
-struct op_return {
-	struct worker_op op; /* first */
-	char *commit, *words;
-	op_return_fn *fn;
-	void *arg;
-};
-
-static void
-settle_step_reset(struct operation *op)
+const char *
+landings_moving(const struct landings *landings)
 {
-	struct op_return *r = (struct op_return *)op;
+	const struct landing_record *record = &landings->core->state.landings;
 
-	worker_op_salvage(&r->op,
-	    &(struct salvage_what){
-		.then = SALVAGE_RESET, .onto = r->commit, .find_base = true },
-	    NULL);
+	return record->branch != NULL ? record->branch :
+					core_branch(landings->core);
 }
 
-static void
-return_end(struct operation *op, const struct err *err)
+void
+landings_fail(struct landings *landings, struct server_call *call,
+    const char *worker, const char *head, const struct err *err,
+    const char *output)
 {
-	struct op_return *r = (struct op_return *)op;
-	struct agent *agent = r->op.agent;
+	cleanup_free char *words = err->code == -ECANCELED || worker == NULL ?
+	    xstrdup(err->msg) :
+	    xasprintf("the work of %s%s%.7s has not landed on %s: %s", worker,
+		head != NULL ? " at " : "", head != NULL ? head : "",
+		core_branch(landings->core), err->msg);
 
-	worker_op_release(&r->op);
-	if (err == NULL || err->code != -ECANCELED || !agent->core->stopping) {
-		agent->worker->accepted = false;
-		agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
-		if (err == NULL) {
-			agent_move(agent, WORKER_REJECTED, NULL);
-			agent_prompt(agent, r->words, false, WORKER_REJECTED);
-		} else {
-			xstrset(&agent->worker->reason, err->msg);
-		}
-		persist_changed(agent->core);
-	}
-	r->fn(agent, err, r->arg);
-	free(r->commit);
-	free(r->words);
-	free(r);
+	serve_fail_output(landings->core, call, API_FAILED, words, output);
 }
 
-static const struct operation_step settle_steps[] = {
-	{ .name = "reset", .run = settle_step_reset, .firm = true },
-};
-
-OPERATION_KIND(settle_kind, "return", settle_steps, return_end);
-
-/* No operation may be running on the worker, which is accepting. */
-static void
-op_return(struct agent *agent, const char *commit, const char *words,
-    op_return_fn *fn, void *arg)
+void
+landings_ended(struct landings *landings, const struct landing_end *end)
 {
-	struct op_return *r = xcalloc(1, sizeof *r);
+	struct core *core = landings->core;
+	const char *worker =
+	    end->agent != NULL ? end->agent->worker->name : NULL;
 
-	xstrset(&r->commit, commit);
-	xstrset(&r->words, words);
-	r->fn = fn;
-	r->arg = arg;
-	worker_op_begin(&r->op, &settle_kind, agent, NULL);
+	if (end->result != LANDING_END_LANDED &&
+	    end->result != LANDING_END_PROPOSED &&
+	    end->result != LANDING_END_CANCELLED)
+		EMIT(core, EVENT_NOT_LANDED, .worker = worker,
+		    .task = end->task, .branch = core_branch(core),
+		    .commit = end->commit, .error = end->err->msg);
+	EMIT(core, EVENT_LANDING_ENDED, .worker = worker, .task = end->task,
+	    .landing = end);
+}
+
+bool
+landings_busy(const struct landings *landings)
+{
+	return landings->core->state.landings.count > 0;
 }
 
 /* The worker that still has the item's work; NULL = none. */
-static struct agent *
+struct agent *
 settle_agent_of(
     const struct landings *landings, const struct landing_item *item)
 {
@@ -293,16 +183,17 @@ settle_agent_of(
 }
 
 /* The item is gone after this. */
-static void
-forget(struct landings *landings, struct landing_item *item)
+void
+settle_forget(struct landings *landings, struct landing_item *item)
 {
-	op_enqueue_drop_ref(landings->core, item->id);
+	queue_item_drop_ref(landings->core, item->id);
+	candidates_forget(landings->queue->candidates, item->id);
 	queue_remove(landings->queue, item);
 }
 
 /* The same, and the floors above hear of it. */
-static void
-end_item(struct landings *landings, struct landing_item *item,
+void
+settle_end(struct landings *landings, struct landing_item *item,
     struct agent *agent, enum landing_result result, const struct err *err)
 {
 	cleanup_free char *task =
@@ -317,7 +208,7 @@ end_item(struct landings *landings, struct landing_item *item,
 	};
 	bool work = item->kind == ITEM_WORK;
 
-	forget(landings, item);
+	settle_forget(landings, item);
 	if (work)
 		landings_ended(landings, &end);
 }
@@ -333,8 +224,8 @@ answer_of(const struct landings *landings, const struct schema *schema,
 	return answer;
 }
 
-static struct json_object *
-landed_answer(const struct landings *landings, const struct landing_item *item,
+struct json_object *
+settle_answer(const struct landings *landings, const struct landing_item *item,
     const char *status)
 {
 	struct json_object *answer =
@@ -362,8 +253,8 @@ picked_answer(const struct landings *landings, const struct landing_item *item)
 }
 
 /* Of an item that has landed. */
-static void
-reply(struct landings *landings, const struct landing_item *item)
+void
+settle_reply(struct landings *landings, const struct landing_item *item)
 {
 	struct server_call *call = landings_take_call(landings, item->id);
 	struct core *core = landings->core;
@@ -385,7 +276,7 @@ reply(struct landings *landings, const struct landing_item *item)
 		serve_fail(core, call, API_FAILED, words);
 		break;
 	default:
-		serve_reply(core, call, landed_answer(landings, item, "idle"));
+		serve_reply(core, call, settle_answer(landings, item, "idle"));
 		break;
 	}
 }
@@ -477,29 +368,6 @@ settle_landed(struct landings *landings, struct landing_item *item)
 	queue_look(landings->queue);
 }
 
-static void
-finish_landed(
-    struct landings *landings, struct landing_item *item, struct agent *agent)
-{
-	reply(landings, item);
-	end_item(landings, item, agent,
-	    item->step == ITEM_LANDED ? LANDING_END_LANDED :
-					LANDING_END_PROPOSED,
-	    NULL);
-}
-
-static void
-settle_on_cleaned(struct agent *agent, void *arg)
-{
-	struct landings *landings = arg;
-	struct landing_item *item = landing_record_of(
-	    &landings->core->state.landings, agent->worker->name);
-
-	if (item != NULL &&
-	    (item->step == ITEM_LANDED || item->step == ITEM_PROPOSED))
-		finish_landed(landings, item, agent);
-}
-
 void
 landings_landed_elsewhere(
     struct landings *landings, struct landing_item *item, const char *commit)
@@ -539,7 +407,7 @@ landings_returned(struct landings *landings, struct landing_item *item,
 void
 landings_unshare(struct landings *landings, struct landing_item *item)
 {
-	forget(landings, item);
+	settle_forget(landings, item);
 }
 
 /* Answer the call that waits for it. */
@@ -567,8 +435,8 @@ fail_item(struct landings *landings, const struct landing_item *item,
 }
 
 /* Back to a person. The item is gone after this. */
-static void
-give_back(struct landings *landings, struct landing_item *item,
+void
+settle_give_back(struct landings *landings, struct landing_item *item,
     enum landing_result result, const struct err *err)
 {
 	struct agent *agent = settle_agent_of(landings, item);
@@ -579,7 +447,7 @@ give_back(struct landings *landings, struct landing_item *item,
 		xstrset(&agent->worker->reason, err->msg);
 	}
 	fail_item(landings, item, err);
-	end_item(landings, item, agent, result, err);
+	settle_end(landings, item, agent, result, err);
 }
 
 void
@@ -592,7 +460,7 @@ settle_refused(
 	    item->kind == ITEM_SHARED)
 		return; /* no call waits for it */
 	if (!landings_keeps(landings, item->task)) {
-		give_back(landings, item, LANDING_END_FAILED, err);
+		settle_give_back(landings, item, LANDING_END_FAILED, err);
 		return;
 	}
 	err_set(&kept, err->code, "%s; it stays in the queue (llmc landing)",
@@ -607,7 +475,7 @@ settle_cancelled(
 	struct err err = { 0 };
 
 	err_set(&err, -ECANCELED, "%s", reason);
-	give_back(landings, item, LANDING_END_CANCELLED, &err);
+	settle_give_back(landings, item, LANDING_END_CANCELLED, &err);
 }
 
 bool
@@ -622,7 +490,7 @@ settle_withdraw(struct landings *landings, struct landing_item *item)
 		return false;
 	err_set(&err, -ECANCELED, "its task was dropped");
 	fail_item(landings, item, &err);
-	forget(landings, item);
+	settle_forget(landings, item);
 	return true;
 }
 
@@ -648,216 +516,4 @@ settle_check_words(
 		    "log %.12s..HEAD~1\n",
 		    core_branch(core), item->base != NULL ? item->base : "");
 	xstrset(&item->words, words.data);
-}
-
-/* Why, in one line; item->words has the output. */
-static const char fails[] = "it fails auto.check_command";
-
-static void
-on_returned(struct agent *agent, const struct err *err, void *arg)
-{
-	struct landings *landings = arg;
-	struct landing_item *item = landing_record_of(
-	    &landings->core->state.landings, agent->worker->name);
-	struct err words = { 0 };
-
-	if (item == NULL || item->step != ITEM_EJECTED)
-		return;
-	if (err != NULL && err->code == -ECANCELED && landings->core->stopping)
-		return; /* the next daemon tells it */
-	err_set(&words, err != NULL ? err->code : -EBADMSG, "%s",
-	    err != NULL ? err->msg : fails);
-	if (words.code == -EUCLEAN)
-		agent_park(agent, words.msg);
-	landings_fail(landings, landings_take_call(landings, item->id),
-	    item->worker, item->head, &words, err != NULL ? NULL : item->words);
-	end_item(landings, item, agent,
-	    err != NULL ? LANDING_END_FAILED : LANDING_END_EJECTED, &words);
-}
-
-/* --- conflicts ------------------------------------------------------- */
-
-static const enum landing_result rebase_results[] = {
-	[OP_REBASE_CONFLICT] = LANDING_END_CONFLICT,
-	[OP_REBASE_STUCK] = LANDING_END_STUCK,
-	[OP_REBASE_FAILED] = LANDING_END_FAILED,
-	[OP_REBASE_CANCELLED] = LANDING_END_CANCELLED,
-};
-
-static void
-on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
-    const struct err *err, struct server_call *none, void *arg)
-{
-	struct landings *landings = arg;
-	struct core *core = landings->core;
-	struct landing_item *item =
-	    landing_record_of(&core->state.landings, agent->worker->name);
-	struct server_call *call;
-	struct json_object *answer;
-	struct err conflict = { 0 };
-	bool approved, looks;
-
-	(void)none;
-	if (item == NULL || item->step != ITEM_EJECTED)
-		return;
-	if (end == OP_REBASE_CANCELLED && core->stopping) {
-		agent_move(agent, WORKER_ACCEPTING, NULL);
-		return; /* the next daemon tries again */
-	}
-	call = landings_take_call(landings, item->id);
-	if (end == OP_REBASE_DONE) {
-		/* It applies after all: into the queue again. */
-		approved = item->approved;
-		looks = call == NULL && !approved &&
-		    landings_keeps(landings, item->task);
-		forget(landings, item);
-		if (looks) /* it is another commit: see landing.c */
-			agent_finish(agent, head);
-		else
-			landing_begin(landings, agent, NULL, approved, call);
-		return;
-	}
-	answer = landed_answer(landings, item, "rebasing");
-	if (end == OP_REBASE_CONFLICT) {
-		agent->worker->accepted = true; /* lands when it is resolved */
-		err_set(&conflict, -EEXIST,
-		    "conflict with %s; the worker resolves it",
-		    core_branch(core));
-		serve_reply(core, call, answer);
-	} else {
-		agent->worker->accepted = false;
-		json_object_put(answer);
-		landings_fail(landings, call, agent->worker->name,
-		    agent->worker->commit, err, NULL);
-	}
-	persist_changed(core);
-	end_item(landings, item, agent, rebase_results[end],
-	    end == OP_REBASE_CONFLICT ? &conflict : err);
-}
-
-/* Another worker can resolve it, from where the work was frozen. */
-static bool
-give_to_another(struct landings *landings, const struct landing_item *item)
-{
-	const char *branch = core_branch(landings->core);
-	cleanup_free char *words = NULL;
-
-	if (item->kind != ITEM_WORK || item->task == NULL)
-		return false;
-	words = xasprintf(
-	    "It conflicts with what has landed on %s since%s%s\nRebase it: git "
-	    "rebase %s; resolve the conflicts so that both changes hold, and "
-	    "check the result.\n",
-	    branch, item->words != NULL ? ": " : ".",
-	    item->words != NULL ? item->words : "", branch);
-	return POLICY_ASK(landings, policy, ejected, NULL, item->task,
-		   item->head, true, words) == LANDING_RETURN_TAKEN;
-}
-
-/* A pick, a revert, and work whose worker was reset have no worker that could
- * resolve it. */
-static void
-conflict_without_worker(struct landings *landings, struct landing_item *item)
-{
-	struct err err = { 0 };
-
-	if (item->kind == ITEM_REVERT)
-		err_set(&err, -EEXIST,
-		    "it conflicts with later changes: %s; undo it by hand "
-		    "with: git revert %.12s",
-		    item->words != NULL ? item->words : "see git log",
-		    item->head);
-	else if (item->kind == ITEM_PICK)
-		err_set(&err, -EEXIST,
-		    "it conflicts with %s; its work is in %s",
-		    core_branch(landings->core), item->words);
-	else
-		err_set(&err, -EEXIST,
-		    "it conflicts with %s%s%s; its commit is %.12s",
-		    core_branch(landings->core),
-		    item->words != NULL ? ": " : "",
-		    item->words != NULL ? item->words : "", item->head);
-	give_back(landings, item, LANDING_END_CONFLICT, &err);
-}
-
-/* --- what is due ----------------------------------------------------- */
-
-static void
-settle_item(struct landings *landings, struct landing_item *item)
-{
-	struct agent *agent = settle_agent_of(landings, item);
-
-	if (item->freeing) {
-		/* Reset the worker of a marked item. */
-		agent = fleet_find(landings->fleet, item->worker);
-		if (agent == NULL || agent->worker->status != WORKER_ACCEPTING)
-			release_done(landings, item);
-		else if (!agent_is_taken(agent))
-			op_clean(agent,
-			    &(struct op_clean_what){
-				.head = item->head, .queued = true },
-			    release_on_cleaned, landings);
-		return;
-	}
-	if (item->step == ITEM_SUBMITTED &&
-	    clock_wall_ms() - item->queued_ms > LANDING_HOLD_MS)
-		release(landings, item);
-	if (item->step == ITEM_QUEUED || item->step == ITEM_SUBMITTED ||
-	    item->kind == ITEM_SHARED)
-		return; /* a SHARED one is the hosts' to settle */
-	if (agent != NULL && agent_is_taken(agent))
-		return; /* looked at again when that operation has ended */
-	if (item->step == ITEM_LANDED || item->step == ITEM_PROPOSED) {
-		if (agent != NULL)
-			op_clean(agent,
-			    &(struct op_clean_what){ .head = item->head,
-				.queued = item->step == ITEM_PROPOSED,
-				.same =
-				    queue_base_same(landings->queue, item) },
-			    settle_on_cleaned, landings);
-		else
-			finish_landed(landings, item, NULL);
-	} else if (!item->conflict) {
-		enum landing_return how = LANDING_RETURN_PERSON;
-		struct err err = { 0 };
-
-		err_set(&err, -EBADMSG, "%s", fails);
-		if (item->task != NULL)
-			how = POLICY_ASK(landings, policy, ejected, agent,
-			    item->task,
-			    item->commit != NULL ? item->commit : item->head,
-			    false, item->words);
-		switch (how) {
-		case LANDING_RETURN_AGENT:
-			op_return(agent, item->commit, item->words, on_returned,
-			    landings);
-			break;
-		case LANDING_RETURN_TAKEN:
-			landings_fail(landings,
-			    landings_take_call(landings, item->id),
-			    item->worker, item->head, &err, item->words);
-			forget(landings, item);
-			break;
-		case LANDING_RETURN_PERSON:
-			give_back(landings, item, LANDING_END_EJECTED, &err);
-			break;
-		}
-	} else if (agent != NULL) {
-		op_rebase(agent, true, NULL, on_rebased, landings);
-	} else if (give_to_another(landings, item)) {
-		forget(landings, item);
-	} else {
-		conflict_without_worker(landings, item);
-	}
-}
-
-void
-settle_due(struct landings *landings)
-{
-	const struct landing_record *record = &landings->core->state.landings;
-
-	/* An item may be removed on the way, only itself. */
-	for (size_t i = record->count; i-- > 0;)
-		if (i < record->count)
-			settle_item(landings, record->items[i]);
 }
