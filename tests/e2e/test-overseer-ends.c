@@ -409,9 +409,10 @@ TEST(each_session_of_a_repair_is_in_its_record)
 	has(strstr(record(), "=== Session 2 of 2 ==="), "I begin.");
 }
 
-TEST(a_pause_before_a_restart_says_why_and_until_when)
+/* Returns the daemon whose end is followed by a pause. */
+static int
+kill_until_it_waits(void)
 {
-	struct e2e_run *run;
 	int daemon = 0;
 
 	auto_set("overseer.remediate", "false");
@@ -422,6 +423,22 @@ TEST(a_pause_before_a_restart_says_why_and_until_when)
 		fleet_kill(daemon);
 	}
 	over_wait_says("Waiting 2s, until 20");
+	return daemon;
+}
+
+TEST(who_asks_for_a_person_during_a_pause_is_heard)
+{
+	kill_until_it_waits();
+	e2e_write(fleet_file("manual_intervention_needed_1.txt"),
+	    "Turn the machine off.");
+	over_ends(OVER_MANUAL, "Turn the machine off.");
+}
+
+TEST(a_pause_before_a_restart_says_why_and_until_when)
+{
+	int daemon = kill_until_it_waits();
+	struct e2e_run *run;
+
 	auto_wait_shell("\"$LLMC\" status | grep -q 'Waiting  pid .*until 20'");
 	run = fleet_do("status", NULL);
 	e2e_has(run->out, "it keeps failing.");

@@ -10,6 +10,7 @@
 #include "overrun.h"
 
 #define WAIT_MS    30000
+#define BEAT_MS    100
 #define MEGABYTE   ((size_t)1024 * 1024)
 #define FLOOD_MB   24
 #define RSS_MAX_KB 12000
@@ -87,6 +88,46 @@ TEST_ROWS(a_heart_that_lies_is_a_hang, nitems(hearts))
 	over_stop();
 }
 
+/* Beats in the daemon's name, which has no sign of life, until the overseer
+ * says this, or for so long. */
+static void
+beat_for(const char *expected, const char *words, int64_t machine_ms)
+{
+	static int sequence = 1000000;
+	int64_t end = clock_machine_ms() + machine_ms;
+
+	while (
+	    clock_machine_ms() < end && strstr(over_output(), words) == NULL) {
+		e2e_write(in_root("auto.heartbeat"),
+		    e2e_path("{\"instance_id\":\"%s\",\"sequence\":%d,"
+			     "\"monotonic_ms\":%lld,\"expected\":[%s],"
+			     "\"activity_unix\":1}\n",
+			over_instance(), sequence++, (long long)INT64_MAX,
+			expected));
+		poll(NULL, 0, BEAT_MS); /* as a daemon does */
+	}
+}
+
+/* Who waits for a limit, or for the user, stands still with good reason. */
+TEST(a_stall_begins_when_the_wait_is_over)
+{
+	int64_t over;
+
+	over_hurry(5);
+	only_restart();
+	auto_set("overseer.stall_timeout", "10s"); /* of the machine's: 2 */
+	over_start();
+	over_daemon(0);
+	ck_assert_int_eq(mkdir(in_root("auto.heartbeat.new"), 0700), 0);
+	beat_for("", "Failure (", 2500);
+	over = clock_machine_ms();
+	beat_for("\"auto-1\"", "Failure (", WAIT_MS);
+	ck_assert_int_gt(clock_machine_ms() - over, 1000);
+	over_wait_says("Failure (stalled)");
+	rmdir(in_root("auto.heartbeat.new"));
+	over_stop();
+}
+
 /* --- evidence ---------------------------------------------------------- */
 
 /* The next daemon does not wait for the evidence, which is all of the one that
@@ -136,6 +177,56 @@ TEST(a_daemon_that_never_beat_has_no_heartbeat)
 		       "[ -s $1/auto.heartbeat ] && "
 		       "[ ! -e $2/auto.heartbeat ]"),
 	    0, NULL);
+	over_stop();
+}
+
+/* --- whose registration it is ------------------------------------------ */
+
+static const char *const marks[] = { "start_time", "boot_id" };
+
+/* The same pid is not enough: another process may have it by now. */
+TEST_ROWS(a_registration_of_another_process_is_a_failure, nitems(marks))
+{
+	int daemon;
+
+	over_hurry(5);
+	only_restart();
+	over_start();
+	daemon = over_daemon(0);
+	e2e_expect(e2e_sh(fleet_root(),
+		       e2e_path("sed -i -E 's/(\"%s\": *\"?)[0-9a-f]{2}/\\1/' "
+				".llmc/daemon.json",
+			   marks[_i])),
+	    0, NULL);
+	over_wait_says("Failure (identity)");
+	over_daemon(daemon);
+	ck_assert(!over_alive(daemon));
+	over_stop();
+}
+
+/* --- what it reports last ---------------------------------------------- */
+
+/* Its record of the failure says more than the line in its log. */
+TEST(a_failure_that_is_recorded_after_a_complaint_is_the_one)
+{
+	const char *record;
+	int daemon;
+
+	only_restart();
+	auto_task("a.md", "A\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a"); /* so it takes time to stop */
+	record = e2e_path("{\"class\":\"worker_error\",\"words\":\"told late\","
+			  "\"instance_id\":\"%s\"}",
+	    over_instance());
+	over_complain(daemon);
+	over_wait_says("Failure (complained)");
+	e2e_write(in_root("failure.json"), record);
+	auto_open_gate("a");
+	over_daemon(daemon);
+	over_remembers("failure", "\"class\":\"worker_error\"", 1);
+	over_remembers("failure", NULL, 1);
 	over_stop();
 }
 
