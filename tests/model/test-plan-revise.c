@@ -139,6 +139,25 @@ TEST(what_has_not_begun_is_moved_and_sorted)
 	end_replan(plan);
 }
 
+TEST(a_parent_whose_children_moved_is_removed)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "P2", "T2.1");
+	struct plan *next = PLAN_WORLD("P2", "T2.1");
+	struct plan_node *moved =
+	    plan_node_new("goal_1", NODE_SUBTASK, "S1.1.1", "n", NOW);
+
+	xstrset(&moved->parent_id, "T2.1");
+	ck_assert_int_eq(plan_attach(next, moved, NULL), 0);
+	ck_assert_int_eq(replan(plan, next), 0);
+	ck_assert_str_eq(
+	    plan_world_words(plan), "P2 todo, T2.1 todo, S1.1.1 todo");
+	ck_assert_uint_eq(strv_count(changes.removed), 2);
+	ck_assert_str_eq(plan->goal->revisions[0].what,
+	    "replanned: changed S1.1.1 (place, name, acceptance); removed "
+	    "T1.1, P1");
+	end_replan(plan);
+}
+
 TEST(a_started_node_is_neither_removed_nor_renamed_nor_moved)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2",

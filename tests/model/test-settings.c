@@ -229,7 +229,8 @@ static const struct {
 	{ "[auto]\nmax_turn = 1\n", 2, false,
 	    "auto.max_turn: no such setting; did you mean "
 	    "\"auto.max_turns\"?" },
-	{ "x = 1\n", 1, false, "x: no such setting" },
+	{ "x = 1\n", 1, false,
+	    "x: no such setting; all of them: llmc config list" },
 	{ "[nothing.at.all]\nx = 1\n", 1, false, "nothing: no such" },
 	{ "\"auto.max_turns\" = 50\n", 1, false,
 	    "\"auto.max_turns\": no such" },
@@ -273,7 +274,8 @@ static const struct {
 	{ "plan.allow_agents = \"main\"\n", 1, true,
 	    "plan.allow_agents: expected a list" },
 	{ "overseer.backoff.bse = 3\n", 1, false,
-	    "overseer.backoff.bse: no such setting" },
+	    "overseer.backoff.bse: no such setting; all of them: "
+	    "llmc config list" },
 	/* What does nothing any more. */
 	{ "overseer.policy.allowCrossAgent = true\n", 1, false,
 	    "overseer.policy.allowCrossAgent does nothing any more: a worker "

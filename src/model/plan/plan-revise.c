@@ -417,6 +417,8 @@ put_nodes(struct change *c, struct err *err)
 			return e;
 		node->order = PLAN_NODES_MAX + (int)n->place;
 	}
+	/* Those whose last children moved elsewhere. */
+	remove_below(c, NULL);
 	plan_sort(c->plan);
 	for (size_t i = 0; i < c->plan->count; i++) {
 		c->plan->nodes[i]->order = (int)c->plan->nodes[i]->place;

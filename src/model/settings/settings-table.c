@@ -791,8 +791,10 @@ settings_describe_unknown(const char *path, struct buf *out)
 		named = named_of(path);
 		general = settings_general_path(path, &part);
 		near = nearest(general);
-		if (near == NULL)
+		if (near == NULL) {
+			buf_adds(out, "; all of them: llmc config list");
 			return;
+		}
 		if (named == NULL || strcmp(general, path) == 0) {
 			/* That of an agent has no name that can be typed. */
 			if (strncmp(near, SETTINGS_AGENT,
