@@ -226,7 +226,7 @@ auto_world_fails(const char *class)
 	ck_assert_int_eq(json_load(file, 65536, &json, NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "class", ""), class);
 	ck_assert_int_eq(auto_world.core->exit_status, 1);
-	ck_assert(auto_world.mode->failing);
+	ck_assert(auto_world.core->failing);
 }
 
 /* --- auto-1 ---------------------------------------------------------- */
