@@ -476,7 +476,7 @@ TEST(another_git_is_not_waited_for_for_ever)
 	err_set(&err, -EBUSY, "the index is locked");
 	for (int i = 0; i < backoff_git.tries_max; i++)
 		after_landing_ended(auto_world.mode, &end);
-	ck_assert(!auto_world.mode->failing);
+	ck_assert(!auto_world.core->failing);
 	after_landing_ended(auto_world.mode, &end);
 	auto_world_fails("git_lock");
 }

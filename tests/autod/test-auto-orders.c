@@ -179,7 +179,7 @@ play(const int *order, const struct command *command, unsigned dice)
 	}
 	floor_world_wait(is_over, &scene);
 	ck_assert_msg(scene.refused == 0, "%s (%u)", name.data, dice);
-	ck_assert_msg(!auto_world.mode->failing, "%s (%u)", name.data, dice);
+	ck_assert_msg(!auto_world.core->failing, "%s (%u)", name.data, dice);
 	emit_unsubscribe(auto_world.core, on_event, &scene);
 	auto_world_end();
 }
