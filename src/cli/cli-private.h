@@ -49,6 +49,7 @@ enum {
 };
 
 struct cli {
+	const struct cli_command *const *commands; /* all, up to a NULL */
 	const char *root_option; /* --root, else LLMC_ROOT, else NULL */
 	bool json;
 	bool verbose;
@@ -139,7 +140,6 @@ struct cli_command {
 #define CLI_SHAPE(kind, schema) \
 	(&(const struct schema_field){ .type = SCHEMA_##kind, .of = &(schema) })
 
-extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 extern const struct cli_flag cli_global_flags[];
 extern const struct cli_flag cli_here_flags[]; /* --here alone */
 
@@ -150,17 +150,14 @@ struct cli_renamed {
 extern const struct cli_renamed cli_renamed[]; /* ends with NULL */
 
 /* By its name, or by one that it had; NULL = there is none. */
-const struct cli_command *cli_find(const char *name);
+const struct cli_command *cli_find(const struct cli *cli, const char *name);
 /* "plan", if the command is "goal plan" and the parent is goal; else NULL. */
 const char *cli_verb_of(
     const struct cli_command *parent, const struct cli_command *command);
 bool cli_has_verb(const struct cli_command *command, const char *word);
 /* By the first words: "goal plan", before "goal". *ret_used: how many words. */
-const struct cli_command *
-cli_find_words(const char *const *words, int count, int *ret_used);
-
-/* What its JSON looks like. */
-const struct schema_field *cli_shape(const struct cli_command *command);
+const struct cli_command *cli_find_words(
+    const struct cli *cli, const char *const *words, int count, int *ret_used);
 
 /* Report a failure: one line for people, {"error":{...}} with --json. `code` is
  * a word for programs. Returns CLI_FAILED (or CLI_USAGE from cli_misuse). */
@@ -224,10 +221,9 @@ void cli_table(struct cli *cli, const struct view_column *columns, size_t count,
 	cli_table(cli, columns, nitems(columns), rows, NULL, none)
 
 /* What is known of one row: view_facts(). */
-void cli_facts(struct cli *cli, const struct view_column *lines, size_t count,
-    struct json_object *row, int width);
 #define CLI_FACTS(cli, lines, row, width) \
-	cli_facts(cli, lines, nitems(lines), row, width)
+	view_facts(                       \
+	    lines, nitems(lines), row, "", width, (cli)->colour, &(cli)->text)
 
 /* A text of many lines below its name, indented to set it apart from our own;
  * nothing for none (NULL, ""). */
@@ -240,9 +236,6 @@ cli_members(const struct schema *shape, struct json_object *from);
 
 /* The short form of a flag by its position, '\0' = none. */
 char cli_flag_letter(const char *letters, size_t flag);
-
-/* Usage of one command, or of llmc itself (NULL), for people. */
-void cli_usage(const struct cli_command *command, struct buf *out);
 
 /* Commands with subcommands, such as llmc goal list: a table of verbs. */
 struct verb {
@@ -280,7 +273,7 @@ int flag_priority(
 /* An age, a day (UTC) or a stamp; false for anything else. */
 bool since_parse(const char *text, int64_t now_ms, int64_t *ret_ms);
 
-/* All of them: cmd-help.c lists them. */
+/* All of them: main.c lists them. */
 extern const struct cli_command cmd_abort, cmd_accept, cmd_add, cmd_agents,
     cmd_answer, cmd_asks, cmd_attach, cmd_channel, cmd_completion, cmd_config,
     cmd_console, cmd_doctor, cmd_down, cmd_errand, cmd_failures, cmd_fleet,
@@ -491,13 +484,18 @@ extern const struct schema goal_elsewhere_shape;
 struct json_object *goal_view_elsewhere(struct cli *cli);
 /* "3/7", "no plan": of a summary of a goal. */
 void goal_view_add_done(struct json_object *summary, struct buf *out);
-/* The same of the goal that the daemon knows by this name. */
-int goal_view_fetch(struct cli *cli, const char *goal, struct plan_set *set,
-    struct plan **ret_plan);
 
 /* The answers of overseer.work.list and .show. */
 void goal_view_nodes(struct cli *cli, struct json_object *answer);
 void goal_view_node(struct cli *cli, struct json_object *answer);
+
+/* The plan of the answer of overseer.goal.show, with its assignments; the set
+ * (empty) owns it. CLI_OK, or the failure is reported. */
+int plan_read(struct cli *cli, struct json_object *answer, struct plan_set *set,
+    struct plan **ret_plan);
+/* The same of the goal that the daemon knows by this name. */
+int plan_fetch(struct cli *cli, const char *goal, struct plan_set *set,
+    struct plan **ret_plan);
 
 /* Call the method with the text of the file ("-" is standard input, NULL =
  * none) as params.plan; errors about it name the file. Takes params. CLI_OK
@@ -594,14 +592,6 @@ overseer_files_refuse(struct cli *cli, const char *command, const char *way);
  * why. */
 bool overseer_files_is_over(struct cli *cli, struct buf *words);
 
-/* *ret_fd: the other end of its standard input, which is closed when it ends.
- * log: the file that gets what it says on standard error. */
-int detach_start(struct cli *cli, char *const *argv, const char *log,
-    int *ret_fd, struct err *err);
-
-/* It has ended instead: fail with what it wrote to the log from there on. */
-int detach_fail(struct cli *cli, const char *who, const char *log, off_t from);
-
 /*
  * tmux from the command line: one command and its answer, in a loop of its own.
  * Failures are reported; all return an exit status.
@@ -678,6 +668,15 @@ int terminal_become(const char *const *argv, struct err *err);
  * that takes. Its exit status (128 + signal if a signal ended it), or negative
  * errno. Interrupts from the keyboard go to it while it runs. */
 int terminal_run(const char *const *argv, struct err *err);
+
+/* Start a program that stays when this one ends, away from the terminal.
+ * *ret_fd: the other end of its standard input, which is closed when it ends.
+ * log: the file that gets what it says on standard error. */
+int detach_start(struct cli *cli, char *const *argv, const char *log,
+    int *ret_fd, struct err *err);
+
+/* It has ended instead: fail with what it wrote to the log from there on. */
+int detach_fail(struct cli *cli, const char *who, const char *log, off_t from);
 
 /* "<question> [y/N] ". CLI_OK for a yes, typed or given in advance (yes: the
  * flag --yes). Otherwise the failure is reported: the person said no, or cannot
@@ -816,9 +815,6 @@ void screen_enter(struct screen *screen);
 
 /* --- llmc status ------------------------------------------------------- */
 
-/* A heading, with a blank line before it unless it is the first. */
-void status_section(struct cli *cli, const char *title);
-
 /* llmc without a command, in a repository: where things stand, and the one
  * command that is next. */
 int status_stand(struct cli *cli);
@@ -837,6 +833,8 @@ struct status {
 	bool plain; /* a daemon without auto mode runs */
 };
 
+/* A heading, with a blank line before it unless it is the first. */
+void status_section(struct cli *cli, const char *title);
 /* Auto mode, where it was ever used; and what was used on each day. */
 void status_auto_show(struct status *status);
 void status_days_show(struct status *status);
@@ -867,6 +865,9 @@ struct doctor {
 /* One line of the report. fix: what to do, NULL if nothing is wrong. */
 void doctor_note(struct doctor *doctor, enum verdict verdict, const char *name,
     const char *detail, const char *fix);
+/* The end of the report, and its JSON. */
+void doctor_tell(struct doctor *doctor);
+extern const struct schema doctor_shape;
 
 /* Parts of it: the forge that issues come from; the daemon, the workers, their
  * sessions, and Claude Code's own file; the keeper that agents get here. */

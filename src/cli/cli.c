@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <signal.h>
+#include <sys/time.h>
+
 #include "cli-private.h"
 #include "config.h"
 #include "identity.h"
@@ -25,19 +29,49 @@ const struct cli_flag cli_here_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
+/* They work for one more version. A row of two words stands before that of the
+ * first of them. */
+const struct cli_renamed cli_renamed[] = {
+	{ "plan", "goal plan" },
+	{ "work", "goal node" },
+	{ "tick", "goal tick" },
+	{ "agents", "goal agents" },
+	{ "tree", "goal tree" },
+	{ "iterations", "task iterations" },
+	{ "stats", "report stats" },
+	{ "oversight", "report oversight" },
+	{ "metrics", "report metrics" },
+	{ "events", "log" },
+	{ "logs", "log daemon" },
+	{ "failures", "log failures" },
+	{ "escalations test", "doctor channel" },
+	{ "escalations ack", "answer --yes" },
+	{ "escalations answer", "answer" },
+	{ "escalations list", "asks" },
+	{ "escalations", "asks" },
+	{ "store", "doctor store" },
+	{ "schema", "doctor schema" },
+	{ "trust", "doctor trust" },
+	{ "console", "attach console" },
+	{ "rebase", "landing rebase" },
+	{ "revert", "landing revert" },
+	{ "salvage", "landing salvage" },
+	{ NULL, NULL },
+};
+
 static const struct cli_command *
-find_now(const char *name)
+find_now(const struct cli *cli, const char *name)
 {
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (strcmp(cli_commands[i]->name, name) == 0)
-			return cli_commands[i];
+	for (size_t i = 0; cli->commands[i] != NULL; i++)
+		if (strcmp(cli->commands[i]->name, name) == 0)
+			return cli->commands[i];
 	return NULL;
 }
 
 const struct cli_command *
-cli_find(const char *name)
+cli_find(const struct cli *cli, const char *name)
 {
-	const struct cli_command *command = find_now(name);
+	const struct cli_command *command = find_now(cli, name);
 
 	for (size_t i = 0; command == NULL && cli_renamed[i].old != NULL; i++)
 		if (strcmp(cli_renamed[i].old, name) == 0) {
@@ -46,7 +80,7 @@ cli_find(const char *name)
 
 			if (option != NULL)
 				*option = '\0';
-			command = find_now(new);
+			command = find_now(cli, new);
 		}
 	return command;
 }
@@ -73,7 +107,8 @@ cli_verb_of(const struct cli_command *parent, const struct cli_command *command)
 }
 
 const struct cli_command *
-cli_find_words(const char *const *words, int count, int *ret_used)
+cli_find_words(
+    const struct cli *cli, const char *const *words, int count, int *ret_used)
 {
 	const struct cli_command *command = NULL;
 
@@ -82,19 +117,110 @@ cli_find_words(const char *const *words, int count, int *ret_used)
 		    xstrdup(words[0]) :
 		    xasprintf("%s %s", words[0], words[1]);
 
-		command = find_now(name);
+		command = find_now(cli, name);
 		if (command != NULL)
 			break;
 	}
 	return command;
 }
 
-const struct schema_field *
-cli_shape(const struct cli_command *command)
+/* --- progress ---------------------------------------------------------- */
+
+#define CLEAR "\r\033[K"
+
+static struct {
+	const char *what;
+	volatile sig_atomic_t seconds, done, total;
+	struct sigaction before;
+} progress;
+
+/* Only what a handler of a signal may call. */
+static void
+put(const char *text, size_t len)
 {
-	return command->shape != NULL ? command->shape :
-					api_find(command->method)->result;
+	ssize_t n = write(STDERR_FILENO, text, len);
+
+	(void)n;
 }
+
+static void
+put_number(int number)
+{
+	char digits[16];
+	size_t at = sizeof digits;
+
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0 && at > 0);
+	put(digits + at, sizeof digits - at);
+}
+
+static void
+on_second(int signo)
+{
+	int saved = errno;
+
+	(void)signo;
+	progress.seconds++;
+	put(CLEAR, strlen(CLEAR));
+	put(progress.what, strlen(progress.what));
+	put(": ", 2);
+	if (progress.total > 0) {
+		put_number(progress.done);
+		put(" of ", 4);
+		put_number(progress.total);
+		put(", ", 2);
+	}
+	put_number(progress.seconds);
+	put(" s", 2);
+	errno = saved;
+}
+
+static void
+set_timer(time_t seconds)
+{
+	const struct itimerval every = { { .tv_sec = seconds },
+		{ .tv_sec = seconds } };
+
+	setitimer(ITIMER_REAL, &every, NULL);
+}
+
+void
+progress_begin(const struct cli *cli, const char *what)
+{
+	struct sigaction action = { .sa_handler = on_second,
+		.sa_flags = SA_RESTART };
+
+	if (cli->json || !isatty(STDERR_FILENO))
+		return;
+	progress.what = what;
+	progress.seconds = 0;
+	progress_count(0, 0);
+	sigaction(SIGALRM, &action, &progress.before);
+	set_timer(1);
+}
+
+void
+progress_count(size_t done, size_t total)
+{
+	progress.done = (sig_atomic_t)done;
+	progress.total = (sig_atomic_t)total;
+}
+
+void
+progress_end(void)
+{
+	if (progress.what == NULL)
+		return;
+	set_timer(0);
+	sigaction(SIGALRM, &progress.before, NULL);
+	progress.what = NULL;
+	if (progress.seconds > 0)
+		put(CLEAR, strlen(CLEAR));
+}
+
+/* --- what is said ------------------------------------------------------- */
 
 /* On one line, whatever the message contains. */
 static void
@@ -350,13 +476,6 @@ cli_table(struct cli *cli, const struct view_column *columns, size_t count,
 }
 
 void
-cli_facts(struct cli *cli, const struct view_column *lines, size_t count,
-    struct json_object *row, int width)
-{
-	view_facts(lines, count, row, "", width, cli->colour, &cli->text);
-}
-
-void
 cli_text(struct cli *cli, const char *name, const char *text)
 {
 	if (text == NULL || text[0] == '\0')
@@ -403,113 +522,14 @@ cli_flag_letter(const char *letters, size_t flag)
 	return letters[flag];
 }
 
-static void
-usage_flags(const struct cli_flag *flags, const char *letters, struct buf *out)
-{
-	const struct table_column columns[] = { { .title = NULL },
-		{ .title = NULL } };
-	struct table *table = table_new(columns, 2);
-
-	for (size_t i = 0; flags != NULL && flags[i].name != NULL; i++) {
-		const char *value = flags[i].value;
-		char letter = cli_flag_letter(letters, i);
-		cleanup_free char *left = xasprintf("  --%s%s%s", flags[i].name,
-		    value != NULL ? " " : "", value != NULL ? value : "");
-		cleanup_free char *help = letter == '\0' ?
-		    xstrdup(flags[i].help) :
-		    xasprintf("%s (-%c)", flags[i].help, letter);
-
-		table_row(table, (const char *[]){ left, help });
-	}
-	table_print(table, 0, false, out);
-	table_free(table);
-}
-
-/* Those of a group or, with a parent, those that belong to it. */
-static void
-usage_commands(
-    enum cli_group group, const struct cli_command *parent, struct buf *out)
-{
-	const struct table_column columns[] = { { .title = NULL },
-		{ .title = NULL } };
-	struct table *table = table_new(columns, 2);
-
-	for (size_t i = 0; cli_commands[i] != NULL; i++) {
-		const struct cli_command *c = cli_commands[i];
-		cleanup_free char *left = xasprintf("  %-8s", c->name);
-
-		if (parent != NULL ? cli_verb_of(parent, c) != NULL :
-				     c->group == group)
-			table_row(table, (const char *[]){ left, c->summary });
-	}
-	table_print(table, 0, false, out);
-	table_free(table);
-}
-
-void
-cli_usage(const struct cli_command *command, struct buf *out)
-{
-	static const char *const headings[CLI_GROUP_COUNT] = {
-		[CLI_START] = "Start",
-		[CLI_RUN] = "Run",
-		[CLI_WORK] = "Work",
-		[CLI_WATCH] = "Watch",
-		[CLI_ANSWER] = "Answer",
-		[CLI_WORKERS] = "Workers",
-		[CLI_LAND] = "Land",
-	};
-	cleanup_buf struct buf more = BUF_INIT;
-
-	if (command == NULL) {
-		buf_adds(out,
-		    "llmc runs Claude Code unattended. Each worker has its own "
-		    "tmux session and git\nworktree, and its work lands on "
-		    "your branch as one commit per task.\n\nusage: llmc "
-		    "[OPTIONS] COMMAND [ARGUMENTS]\n");
-		for (int i = CLI_START; i < CLI_GROUP_COUNT; i++) {
-			buf_addf(out, "\n%s\n", headings[i]);
-			usage_commands((enum cli_group)i, NULL, out);
-		}
-		buf_adds(out, "\nOptions, before or after the command:\n");
-		usage_flags(cli_global_flags, NULL, out);
-		buf_adds(out,
-		    "\nStart with: llmc init, then llmc doctor.\n"
-		    "More: llmc help COMMAND, man llmc, man llmc.conf.\n");
-		return;
-	}
-	buf_addf(out, "llmc %s: %s\n\nusage: llmc %s%s%s\n", command->name,
-	    command->summary, command->name,
-	    command->usage[0] != '\0' ? " " : "", command->usage);
-	if (command->help != NULL)
-		buf_addf(out, "\n%s", command->help);
-	if (command->example != NULL)
-		buf_addf(out, "\nExample: llmc %s\n", command->example);
-	usage_commands(CLI_UNLISTED, command, &more);
-	if (more.len > 0)
-		buf_addf(
-		    out, "\nMore, each with its own --help:\n%s", more.data);
-	if (command->flags != NULL) {
-		buf_adds(out, "\nOptions:\n");
-		usage_flags(command->flags, command->letters, out);
-	}
-	/* The options that all commands have, on two lines. */
-	buf_adds(out, "\nOptions for every command, see llmc help:\n ");
-	for (const struct cli_flag *f = cli_global_flags; f->name != NULL; f++)
-		if (strcmp(f->name, "version") != 0)
-			buf_addf(out, " --%s%s%s", f->name,
-			    f->value != NULL ? " " : "",
-			    f->value != NULL ? f->value : "");
-	buf_addc(out, '\n');
-}
-
 int
 cli_unknown_command(struct cli *cli, const char *word)
 {
 	const char *names[128], *near;
 	size_t count = 0;
 
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		names[count++] = cli_commands[i]->name;
+	for (size_t i = 0; cli->commands[i] != NULL; i++)
+		names[count++] = cli->commands[i]->name;
 	names[count] = NULL;
 	near = text_nearest(word, names);
 	if (near != NULL)

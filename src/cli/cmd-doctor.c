@@ -279,8 +279,6 @@ doctor_channels_check(struct doctor *d)
 		    "describe one: llmc config doc people.channels");
 }
 
-#define NAME_WIDTH 11
-
 enum {
 	FLAG_REPAIR,
 	FLAG_REBUILD,
@@ -305,39 +303,6 @@ static const struct cli_flag doctor_flags[] = {
 	    "list the kinds of agents instead, and what each cannot do" },
 	{ NULL, NULL, NULL },
 };
-
-static const struct {
-	const char *name;
-	const char *colour;
-} verdicts[VERDICT_COUNT] = {
-	[VERDICT_OK] = { "ok", "32" },
-	[VERDICT_WARN] = { "warn", "33" },
-	[VERDICT_FAIL] = { "fail", "1;31" },
-};
-
-void
-doctor_note(struct doctor *d, enum verdict verdict, const char *name,
-    const char *detail, const char *fix)
-{
-	struct json_object *check = json_object_new_object();
-	struct cli *cli = d->cli;
-	cleanup_free char *tag = xasprintf("%-5s", verdicts[verdict].name);
-	int width = d->width > 0 ? d->width : NAME_WIDTH;
-
-	d->counts[verdict]++;
-	json_set_string(check, "name", name);
-	json_set_string(check, "status", verdicts[verdict].name);
-	json_set_string(check, "detail", detail);
-	json_set_string(check, "fix", fix);
-	json_object_array_add(d->checks, check);
-	cli_coloured(cli, verdicts[verdict].colour, tag);
-	buf_addf(&cli->text, " %-*s ", width, name);
-	cli_say(cli, "", detail, "\n");
-	if (fix != NULL) {
-		buf_addf(&cli->text, "%*s-> ", width + 7, "");
-		cli_say(cli, "", fix, "\n");
-	}
-}
 
 /* Does the version in "tmux 3.3a" or "git version 2.39.5" reach major.minor?
  * A text without a number counts as new enough: a build from source. */
@@ -748,26 +713,6 @@ check_environment(struct doctor *d)
 	    detail.data, cloud.len > 0 ? cloud.data : NULL);
 }
 
-static void
-tell_verdict(struct doctor *d)
-{
-	struct cli *cli = d->cli;
-
-	if (d->counts[VERDICT_FAIL] > 0)
-		buf_addf(&cli->text, "%d failed, %d warning%s.\n",
-		    d->counts[VERDICT_FAIL], d->counts[VERDICT_WARN],
-		    d->counts[VERDICT_WARN] == 1 ? "" : "s");
-	else
-		buf_adds(&cli->text,
-		    d->counts[VERDICT_WARN] > 0 ?
-			"No check failed, but see the warnings.\n" :
-			"All checks passed.\n");
-	cli->result = json_object_new_object();
-	json_set_bool(cli->result, "ok", d->counts[VERDICT_FAIL] == 0);
-	json_set(cli->result, "checks", json_object_get(d->checks));
-	json_set(cli->result, "repairs", json_object_get(d->repairs));
-}
-
 /* Changes come first; the report then describes the result. */
 static int
 repair(struct cli *cli, const struct cli_args *args, struct doctor *d)
@@ -855,7 +800,7 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 			check_all(&d);
 	}
 	if (status == CLI_OK) {
-		tell_verdict(&d);
+		doctor_tell(&d);
 		status = d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
 	}
 	if (d.have_state)
@@ -865,11 +810,6 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 	json_object_put(d.repairs);
 	return status;
 }
-
-static const struct schema doctor_shape =
-    SCHEMA_SHAPE(SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
-	SCHEMA_IS("checks", ROWS, NULL, .of = &preflight_check_shape),
-	SCHEMA_IS("repairs", LIST, "what --repair and --rebuild did"));
 
 const struct cli_command cmd_doctor = {
 	.name = "doctor",

@@ -178,50 +178,12 @@ show_plan(struct cli *cli, const struct plan *plan)
 	table_free(table);
 }
 
-/* The plan of the answer of overseer.goal.show, with its assignments; the set
- * (empty) owns it. CLI_OK, or the failure is reported. */
-static int
-goal_view_read(struct cli *cli, struct json_object *answer,
-    struct plan_set *set, struct plan **ret_plan)
-{
-	struct json_object *list = json_member(answer, "assignments");
-	struct err err = { 0 };
-	int r = plan_from_json(
-	    json_member(answer, "record"), "record", ret_plan, &err);
-
-	if (r == 0) {
-		r = plan_set_add(set, *ret_plan, &err);
-		if (r < 0)
-			plan_free(*ret_plan);
-	}
-	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++)
-		r = plan_set_read_work(set, json_object_array_get_idx(list, i),
-		    "assignments", &err);
-	return r == 0 ?
-	    CLI_OK :
-	    cli_fail(cli, "failed",
-		"the daemon is of another version of llmc (%s); restart it",
-		err.msg);
-}
-
-int
-goal_view_fetch(struct cli *cli, const char *goal, struct plan_set *set,
-    struct plan **ret_plan)
-{
-	cleanup_json struct json_object *answer = NULL;
-	int status = remote_call(cli, "overseer.goal.show",
-	    remote_params("goal", goal, NULL), 0, &answer);
-
-	return status == CLI_OK ? goal_view_read(cli, answer, set, ret_plan) :
-				  status;
-}
-
 static int
 goal_view_show(struct cli *cli, struct json_object *answer)
 {
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	int status = goal_view_read(cli, answer, &set, &plan);
+	int status = plan_read(cli, answer, &set, &plan);
 
 	if (status == CLI_OK)
 		show_plan(cli, plan);
@@ -324,7 +286,7 @@ fetch(struct cli *cli, const char *goal, struct goal_edit *edit)
 	struct plan *plan = NULL;
 	struct plan_edit none = { 0 };
 	struct err err = { 0 };
-	int status = goal_view_fetch(cli, goal, &set, &plan);
+	int status = plan_fetch(cli, goal, &set, &plan);
 
 	/* Do not let a person write what is refused then. */
 	none.plan = plan;
@@ -451,7 +413,7 @@ look(struct cli *cli, const char *goal, bool *ret_done)
 {
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	int status = goal_view_fetch(cli, goal, &set, &plan);
+	int status = plan_fetch(cli, goal, &set, &plan);
 
 	if (status == CLI_OK && plan->goal->plan_fault != NULL)
 		status = cli_fail(cli, "failed",

@@ -53,10 +53,10 @@ find_named(struct cli *cli, const struct cli_args *args,
 	    xstrdup(args->list[0]) :
 	    xasprintf("%s %s", args->list[0], args->list[1]);
 	int used = args->count < 2 ? 1 : 2;
-	const struct cli_command *command = cli_find(two);
+	const struct cli_command *command = cli_find(cli, two);
 
 	if (command == NULL) {
-		command = cli_find(args->list[0]);
+		command = cli_find(cli, args->list[0]);
 		used = 1;
 	}
 	if (command == NULL || args->count > used + 1 ||
@@ -64,6 +64,107 @@ find_named(struct cli *cli, const struct cli_args *args,
 		return cli_unknown_command(cli, two);
 	*ret_command = command;
 	return CLI_OK;
+}
+
+static void
+usage_flags(const struct cli_flag *flags, const char *letters, struct buf *out)
+{
+	const struct table_column columns[] = { { .title = NULL },
+		{ .title = NULL } };
+	struct table *table = table_new(columns, 2);
+
+	for (size_t i = 0; flags != NULL && flags[i].name != NULL; i++) {
+		const char *value = flags[i].value;
+		char letter = cli_flag_letter(letters, i);
+		cleanup_free char *left = xasprintf("  --%s%s%s", flags[i].name,
+		    value != NULL ? " " : "", value != NULL ? value : "");
+		cleanup_free char *help = letter == '\0' ?
+		    xstrdup(flags[i].help) :
+		    xasprintf("%s (-%c)", flags[i].help, letter);
+
+		table_row(table, (const char *[]){ left, help });
+	}
+	table_print(table, 0, false, out);
+	table_free(table);
+}
+
+/* Those of a group or, with a parent, those that belong to it. */
+static void
+usage_commands(const struct cli *cli, enum cli_group group,
+    const struct cli_command *parent, struct buf *out)
+{
+	const struct table_column columns[] = { { .title = NULL },
+		{ .title = NULL } };
+	struct table *table = table_new(columns, 2);
+
+	for (size_t i = 0; cli->commands[i] != NULL; i++) {
+		const struct cli_command *c = cli->commands[i];
+		cleanup_free char *left = xasprintf("  %-8s", c->name);
+
+		if (parent != NULL ? cli_verb_of(parent, c) != NULL :
+				     c->group == group)
+			table_row(table, (const char *[]){ left, c->summary });
+	}
+	table_print(table, 0, false, out);
+	table_free(table);
+}
+
+/* Usage of one command, or of llmc itself (NULL), for people. */
+static void
+add_usage(
+    const struct cli *cli, const struct cli_command *command, struct buf *out)
+{
+	static const char *const headings[CLI_GROUP_COUNT] = {
+		[CLI_START] = "Start",
+		[CLI_RUN] = "Run",
+		[CLI_WORK] = "Work",
+		[CLI_WATCH] = "Watch",
+		[CLI_ANSWER] = "Answer",
+		[CLI_WORKERS] = "Workers",
+		[CLI_LAND] = "Land",
+	};
+	cleanup_buf struct buf more = BUF_INIT;
+
+	if (command == NULL) {
+		buf_adds(out,
+		    "llmc runs Claude Code unattended. Each worker has its own "
+		    "tmux session and git\nworktree, and its work lands on "
+		    "your branch as one commit per task.\n\nusage: llmc "
+		    "[OPTIONS] COMMAND [ARGUMENTS]\n");
+		for (int i = CLI_START; i < CLI_GROUP_COUNT; i++) {
+			buf_addf(out, "\n%s\n", headings[i]);
+			usage_commands(cli, (enum cli_group)i, NULL, out);
+		}
+		buf_adds(out, "\nOptions, before or after the command:\n");
+		usage_flags(cli_global_flags, NULL, out);
+		buf_adds(out,
+		    "\nStart with: llmc init, then llmc doctor.\n"
+		    "More: llmc help COMMAND, man llmc, man llmc.conf.\n");
+		return;
+	}
+	buf_addf(out, "llmc %s: %s\n\nusage: llmc %s%s%s\n", command->name,
+	    command->summary, command->name,
+	    command->usage[0] != '\0' ? " " : "", command->usage);
+	if (command->help != NULL)
+		buf_addf(out, "\n%s", command->help);
+	if (command->example != NULL)
+		buf_addf(out, "\nExample: llmc %s\n", command->example);
+	usage_commands(cli, CLI_UNLISTED, command, &more);
+	if (more.len > 0)
+		buf_addf(
+		    out, "\nMore, each with its own --help:\n%s", more.data);
+	if (command->flags != NULL) {
+		buf_adds(out, "\nOptions:\n");
+		usage_flags(command->flags, command->letters, out);
+	}
+	/* The options that all commands have, on two lines. */
+	buf_adds(out, "\nOptions for every command, see llmc help:\n ");
+	for (const struct cli_flag *f = cli_global_flags; f->name != NULL; f++)
+		if (strcmp(f->name, "version") != 0)
+			buf_addf(out, " --%s%s%s", f->name,
+			    f->value != NULL ? " " : "",
+			    f->value != NULL ? f->value : "");
+	buf_addc(out, '\n');
 }
 
 static int
@@ -77,12 +178,12 @@ help_run(struct cli *cli, const struct cli_args *args)
 		if (status != CLI_OK)
 			return status;
 	}
-	cli_usage(command, &cli->text);
+	add_usage(cli, command, &cli->text);
 	cli->result = json_object_new_array();
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (command == NULL || command == cli_commands[i])
+	for (size_t i = 0; cli->commands[i] != NULL; i++)
+		if (command == NULL || command == cli->commands[i])
 			json_object_array_add(
-			    cli->result, command_json(cli_commands[i]));
+			    cli->result, command_json(cli->commands[i]));
 	return CLI_OK;
 }
 
@@ -170,6 +271,14 @@ static const struct schema error_shape = {
 static const struct schema_field error_field = { .type = SCHEMA_OBJECT,
 	.of = &error_shape };
 
+/* What its JSON looks like. */
+static const struct schema_field *
+shape_of(const struct cli_command *command)
+{
+	return command->shape != NULL ? command->shape :
+					api_find(command->method)->result;
+}
+
 static int
 print_commands(struct cli *cli, const struct cli_args *args)
 {
@@ -180,12 +289,12 @@ print_commands(struct cli *cli, const struct cli_args *args)
 
 		if (status != CLI_OK)
 			return status;
-		cli->result = schema_print(cli_shape(command));
+		cli->result = schema_print(shape_of(command));
 	} else {
 		cli->result = json_object_new_object();
-		for (size_t i = 0; cli_commands[i] != NULL; i++)
-			json_set(cli->result, cli_commands[i]->name,
-			    schema_print(cli_shape(cli_commands[i])));
+		for (size_t i = 0; cli->commands[i] != NULL; i++)
+			json_set(cli->result, cli->commands[i]->name,
+			    schema_print(shape_of(cli->commands[i])));
 		json_set(cli->result, "error", schema_print(&error_field));
 	}
 	return CLI_OK;
@@ -485,11 +594,11 @@ add_value(struct cli *cli, const char *name, size_t len)
 static void
 add_commands(struct cli *cli)
 {
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (strchr(cli_commands[i]->name, ' ') == NULL &&
-		    strstr(cli_commands[i]->summary, "(internal)") == NULL)
-			buf_addf(&cli->text, "%s\t%s\n", cli_commands[i]->name,
-			    cli_commands[i]->summary);
+	for (size_t i = 0; cli->commands[i] != NULL; i++)
+		if (strchr(cli->commands[i]->name, ' ') == NULL &&
+		    strstr(cli->commands[i]->summary, "(internal)") == NULL)
+			buf_addf(&cli->text, "%s\t%s\n", cli->commands[i]->name,
+			    cli->commands[i]->summary);
 }
 
 static void
@@ -503,12 +612,12 @@ add_flags(struct cli *cli, const struct cli_flag *flags)
 static void
 add_parts(struct cli *cli, const struct cli_command *command)
 {
-	for (size_t i = 0; cli_commands[i] != NULL; i++) {
-		const char *more = cli_verb_of(command, cli_commands[i]);
+	for (size_t i = 0; cli->commands[i] != NULL; i++) {
+		const char *more = cli_verb_of(command, cli->commands[i]);
 
 		if (more != NULL)
 			buf_addf(&cli->text, "%s\t%s\n", more,
-			    cli_commands[i]->summary);
+			    cli->commands[i]->summary);
 	}
 }
 
@@ -550,7 +659,8 @@ static void
 add_arguments(
     struct cli *cli, const char *usage, const char *before, const char *verb)
 {
-	const struct cli_command *named = verb != NULL ? cli_find(verb) : NULL;
+	const struct cli_command *named =
+	    verb != NULL ? cli_find(cli, verb) : NULL;
 	cleanup_free char *form = xasprintf("%s [", before);
 	const char *at = before[0] == '-' ? strstr(usage, form) : NULL;
 	const char *first = usage + strspn(usage, "[");
@@ -597,13 +707,13 @@ add_candidates(struct cli *cli, const char *const *words, int count)
 			continue;
 		} else if (command == NULL) {
 			first = words[i];
-			command = cli_find(first);
+			command = cli_find(cli, first);
 		} else if (verb == NULL &&
 		    valued(command->flags, words[i - 1]) == NULL) {
 			cleanup_free char *two =
 			    xasprintf("%s %s", first, words[i]);
 
-			part = cli_find(two);
+			part = cli_find(cli, two);
 			first = "";
 			if (part == NULL)
 				verb = words[i];
@@ -724,109 +834,4 @@ const struct cli_command cmd_completion = {
 	.needs = CLI_ANYWHERE,
 	.shape = CLI_SHAPE(OBJECT, completion_shape),
 	.run = completion_run,
-};
-
-/* --- the table --------------------------------------------------------- */
-
-/* In the order that help shows them; those of two words belong to the command
- * that is the first of them. */
-const struct cli_command *const cli_commands[] = {
-	&cmd_init,
-	&cmd_doctor,
-	&cmd_config,
-	&cmd_up,
-	&cmd_restart,
-	&cmd_down,
-	&cmd_overseer,
-	&cmd_fleet,
-	&cmd_task,
-	&cmd_goal,
-	&cmd_status,
-	&cmd_top,
-	&cmd_web,
-	&cmd_report,
-	&cmd_log,
-	&cmd_why,
-	&cmd_asks,
-	&cmd_answer,
-	&cmd_mail,
-	&cmd_add,
-	&cmd_start,
-	&cmd_message,
-	&cmd_pause,
-	&cmd_resume,
-	&cmd_stop,
-	&cmd_abort,
-	&cmd_reset,
-	&cmd_nuke,
-	&cmd_attach,
-	&cmd_review,
-	&cmd_accept,
-	&cmd_reject,
-	&cmd_pick,
-	&cmd_landing,
-	&cmd_peek,
-	&cmd_replay,
-	&cmd_wait,
-	&cmd_plan,
-	&cmd_node,
-	&cmd_tick,
-	&cmd_agents,
-	&cmd_tree,
-	&cmd_iterations,
-	&cmd_stats,
-	&cmd_oversight,
-	&cmd_metrics,
-	&cmd_logs,
-	&cmd_failures,
-	&cmd_store,
-	&cmd_schema,
-	&cmd_trust,
-	&cmd_channel,
-	&cmd_console,
-	&cmd_rebase,
-	&cmd_revert,
-	&cmd_salvage,
-	&cmd_help,
-	&cmd_version,
-	&cmd_verify,
-	&cmd_hook,
-	&cmd_mcp,
-	&cmd_pane,
-	&cmd_stream,
-	&cmd_inside,
-	&cmd_proxy,
-	&cmd_errand,
-	&cmd_completion,
-	NULL,
-};
-
-/* They work for one more version. A row of two words stands before that of the
- * first of them. */
-const struct cli_renamed cli_renamed[] = {
-	{ "plan", "goal plan" },
-	{ "work", "goal node" },
-	{ "tick", "goal tick" },
-	{ "agents", "goal agents" },
-	{ "tree", "goal tree" },
-	{ "iterations", "task iterations" },
-	{ "stats", "report stats" },
-	{ "oversight", "report oversight" },
-	{ "metrics", "report metrics" },
-	{ "events", "log" },
-	{ "logs", "log daemon" },
-	{ "failures", "log failures" },
-	{ "escalations test", "doctor channel" },
-	{ "escalations ack", "answer --yes" },
-	{ "escalations answer", "answer" },
-	{ "escalations list", "asks" },
-	{ "escalations", "asks" },
-	{ "store", "doctor store" },
-	{ "schema", "doctor schema" },
-	{ "trust", "doctor trust" },
-	{ "console", "attach console" },
-	{ "rebase", "landing rebase" },
-	{ "revert", "landing revert" },
-	{ "salvage", "landing salvage" },
-	{ NULL, NULL },
 };

@@ -10,6 +10,42 @@
 #include "plan.h"
 
 int
+plan_read(struct cli *cli, struct json_object *answer, struct plan_set *set,
+    struct plan **ret_plan)
+{
+	struct json_object *list = json_member(answer, "assignments");
+	struct err err = { 0 };
+	int r = plan_from_json(
+	    json_member(answer, "record"), "record", ret_plan, &err);
+
+	if (r == 0) {
+		r = plan_set_add(set, *ret_plan, &err);
+		if (r < 0)
+			plan_free(*ret_plan);
+	}
+	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++)
+		r = plan_set_read_work(set, json_object_array_get_idx(list, i),
+		    "assignments", &err);
+	return r == 0 ?
+	    CLI_OK :
+	    cli_fail(cli, "failed",
+		"the daemon is of another version of llmc (%s); restart it",
+		err.msg);
+}
+
+int
+plan_fetch(struct cli *cli, const char *goal, struct plan_set *set,
+    struct plan **ret_plan)
+{
+	cleanup_json struct json_object *answer = NULL;
+	int status = remote_call(cli, "overseer.goal.show",
+	    remote_params("goal", goal, NULL), 0, &answer);
+
+	return status == CLI_OK ? plan_read(cli, answer, set, ret_plan) :
+				  status;
+}
+
+int
 plan_send(struct cli *cli, const char *method, struct json_object *params,
     const char *file)
 {
@@ -256,7 +292,7 @@ plan_show_insights(struct cli *cli, const struct cli_args *args)
 	cleanup_plan_insights struct plan_insights all = { 0 };
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	int status = goal_view_fetch(cli, args->list[1], &set, &plan);
+	int status = plan_fetch(cli, args->list[1], &set, &plan);
 
 	if (status == CLI_OK) {
 		plan_insights(plan, &all);
@@ -294,7 +330,7 @@ plan_show_recommendations(struct cli *cli, const struct cli_args *args)
 	cleanup_recommendations struct recommendations told = { 0 };
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	int status = goal_view_fetch(cli, args->list[1], &set, &plan);
+	int status = plan_fetch(cli, args->list[1], &set, &plan);
 
 	if (status == CLI_OK) {
 		plan_insights(plan, &all);

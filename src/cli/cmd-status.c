@@ -20,17 +20,6 @@
 #define SHA_LEN   7
 #define NEEDS_MAX 20 /* lines */
 
-void
-status_section(struct cli *cli, const char *title)
-{
-	size_t len = strlen(title);
-
-	buf_addf(&cli->text, "%s%s\n", cli->text.len > 0 ? "\n" : "", title);
-	for (size_t i = 0; i < len; i++)
-		buf_addc(&cli->text, '-');
-	buf_addc(&cli->text, '\n');
-}
-
 static void
 show_daemon(struct status *s)
 {
@@ -644,7 +633,7 @@ struct stand {
 
 /* Does a command line of llmc ask the daemon? */
 static bool
-asks_daemon(const char *line)
+asks_daemon(const struct cli *cli, const char *line)
 {
 	cleanup_free char *copy = xstrdup(line);
 	const char *words[2] = { "", "" };
@@ -655,19 +644,19 @@ asks_daemon(const char *line)
 	for (; count < 2 && (word = strsep(&at, " ")) != NULL; count++)
 		if (count >= 0)
 			words[count] = word;
-	command = count > 0 ? cli_find_words(words, count, &used) : NULL;
+	command = count > 0 ? cli_find_words(cli, words, count, &used) : NULL;
 	return command != NULL && command->method != NULL;
 }
 
 /* The one thing to type next. */
 static const char *
-stand_next(const struct stand *s)
+stand_next(const struct cli *cli, const struct stand *s)
 {
 	const char *answer = s->need == NULL ?
 	    NULL :
 	    json_string_or(s->need, "command", "llmc asks");
 
-	if (answer != NULL && (s->daemon || !asks_daemon(answer)))
+	if (answer != NULL && (s->daemon || !asks_daemon(cli, answer)))
 		return answer;
 	if (!s->daemon && s->overseen)
 		return "llmc status";
@@ -716,7 +705,7 @@ stand_print(struct cli *cli, const struct stand *s)
 		buf_adds(text, "\nIt needs you: ");
 		cli_say(cli, "", json_string_or(s->need, "words", ""), "");
 	}
-	buf_addf(text, "\nNext: %s\n", stand_next(s));
+	buf_addf(text, "\nNext: %s\n", stand_next(cli, s));
 }
 
 int

@@ -53,6 +53,81 @@ terminal_width(void)
 	return size.ws_col;
 }
 
+/* --- the table --------------------------------------------------------- */
+
+/* In the order that help shows them; those of two words belong to the command
+ * that is the first of them. */
+static const struct cli_command *const commands[] = {
+	&cmd_init,
+	&cmd_doctor,
+	&cmd_config,
+	&cmd_up,
+	&cmd_restart,
+	&cmd_down,
+	&cmd_overseer,
+	&cmd_fleet,
+	&cmd_task,
+	&cmd_goal,
+	&cmd_status,
+	&cmd_top,
+	&cmd_web,
+	&cmd_report,
+	&cmd_log,
+	&cmd_why,
+	&cmd_asks,
+	&cmd_answer,
+	&cmd_mail,
+	&cmd_add,
+	&cmd_start,
+	&cmd_message,
+	&cmd_pause,
+	&cmd_resume,
+	&cmd_stop,
+	&cmd_abort,
+	&cmd_reset,
+	&cmd_nuke,
+	&cmd_attach,
+	&cmd_review,
+	&cmd_accept,
+	&cmd_reject,
+	&cmd_pick,
+	&cmd_landing,
+	&cmd_peek,
+	&cmd_replay,
+	&cmd_wait,
+	&cmd_plan,
+	&cmd_node,
+	&cmd_tick,
+	&cmd_agents,
+	&cmd_tree,
+	&cmd_iterations,
+	&cmd_stats,
+	&cmd_oversight,
+	&cmd_metrics,
+	&cmd_logs,
+	&cmd_failures,
+	&cmd_store,
+	&cmd_schema,
+	&cmd_trust,
+	&cmd_channel,
+	&cmd_console,
+	&cmd_rebase,
+	&cmd_revert,
+	&cmd_salvage,
+	&cmd_help,
+	&cmd_version,
+	&cmd_verify,
+	&cmd_hook,
+	&cmd_mcp,
+	&cmd_pane,
+	&cmd_stream,
+	&cmd_inside,
+	&cmd_proxy,
+	&cmd_errand,
+	&cmd_completion,
+	NULL,
+};
+
 /* --- what was typed ------------------------------------------------------ */
 
 /* The row of an old name at their beginning, NULL = none. */
@@ -262,8 +337,8 @@ refuse_word(struct cli *cli, const struct cli_command *command,
 	for (; verb != NULL && verb->name != NULL && count < VERBS_MAX; verb++)
 		if (verb->name[0] != '\0')
 			names[count++] = verb->name;
-	for (size_t i = 0; cli_commands[i] != NULL && count < VERBS_MAX; i++) {
-		names[count] = cli_verb_of(command, cli_commands[i]);
+	for (size_t i = 0; cli->commands[i] != NULL && count < VERBS_MAX; i++) {
+		names[count] = cli_verb_of(command, cli->commands[i]);
 		if (names[count] != NULL)
 			count++;
 	}
@@ -425,7 +500,7 @@ put_second(char **argv, int at)
 static char **
 renew(struct cli *cli, int *argc, char **argv)
 {
-	const struct cli_command *command = cli_find(argv[0]);
+	const struct cli_command *command = cli_find(cli, argv[0]);
 	int used = 0, next = next_word(command, *argc, argv);
 	const struct cli_renamed *row = next == *argc ?
 	    NULL :
@@ -454,14 +529,14 @@ renew(struct cli *cli, int *argc, char **argv)
 
 /* llmc goal --json plan: the second word of a name may follow options. */
 static void
-join_name(int argc, char **argv)
+join_name(const struct cli *cli, int argc, char **argv)
 {
-	const struct cli_command *command = cli_find(argv[0]);
+	const struct cli_command *command = cli_find(cli, argv[0]);
 	int next = next_word(command, argc, argv), used;
 
 	if (command == NULL || next < 2 || next >= argc ||
-	    cli_find_words((const char *[]){ argv[0], argv[next] }, 2, &used) ==
-		NULL ||
+	    cli_find_words(cli, (const char *[]){ argv[0], argv[next] }, 2,
+		&used) == NULL ||
 	    used < 2)
 		return;
 	/* llmc attach -- console means a worker. */
@@ -477,8 +552,8 @@ run_command(struct cli *cli, int argc, char **argv)
 	bool help = false;
 	int status, used;
 
-	join_name(argc, argv);
-	command = cli_find_words((const char *const *)argv, argc, &used);
+	join_name(cli, argc, argv);
+	command = cli_find_words(cli, (const char *const *)argv, argc, &used);
 	if (command == NULL)
 		return cli_unknown_command(cli, argv[0]);
 	cli->silent = command->silent;
@@ -538,9 +613,9 @@ run(struct cli *cli, int argc, char **argv)
 	if (help) {
 		const struct cli_command *command;
 
-		join_name(argc, words);
+		join_name(cli, argc, words);
 		command = cli_find_words(
-		    (const char *const *)words, argc, &none.count);
+		    cli, (const char *const *)words, argc, &none.count);
 		if (command == NULL)
 			none.count = 1;
 		else if (none.count < argc &&
@@ -587,7 +662,7 @@ json_is_wanted(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	struct cli cli = { .text = BUF_INIT };
+	struct cli cli = { .commands = commands, .text = BUF_INIT };
 	const char *root = getenv("LLMC_ROOT");
 	int status;
 	int fd;

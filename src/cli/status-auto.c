@@ -15,6 +15,17 @@
 #define DOCUMENT_MAX ((size_t)256 * 1024)
 #define DAY_SECONDS  (24 * 3600)
 
+void
+status_section(struct cli *cli, const char *title)
+{
+	size_t len = strlen(title);
+
+	buf_addf(&cli->text, "%s%s\n", cli->text.len > 0 ? "\n" : "", title);
+	for (size_t i = 0; i < len; i++)
+		buf_addc(&cli->text, '-');
+	buf_addc(&cli->text, '\n');
+}
+
 static const char *
 plural(int64_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The terminal of a person: programs that need it, texts written in an editor,
- * and the whole screen. */
+/* The terminal of a person: programs that need it, or are left behind without
+ * one, questions, texts written in an editor, and the whole screen. */
 #include "base.h"
 
 #include <fcntl.h>
@@ -99,6 +99,68 @@ terminal_stop(bool group)
 	kill(group ? 0 : getpid(), SIGTSTP);
 }
 
+/* --- programs that are left behind ------------------------------------- */
+
+#define WORDS_MAX 4096
+
+int
+detach_start(struct cli *cli, char *const *argv, const char *log, int *ret_fd,
+    struct err *err)
+{
+	cleanup_buf struct buf command = BUF_INIT;
+	cleanup_child_result struct child_result result = { 0 };
+	struct child_spec spec = { .cwd = cli->workspace.root, .detach = true };
+	int ends[2], r;
+
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return err_errno(err, -errno, "pipe");
+	buf_adds(&command, "exec");
+	for (; *argv != NULL; argv++) {
+		buf_addc(&command, ' ');
+		text_add_shell(&command, *argv);
+	}
+	buf_adds(&command, " >/dev/null 2>>");
+	text_add_shell(&command, log);
+	spec.shell = command.data;
+	spec.stdin_fd = ends[0];
+	r = child_run(&spec, &result, err);
+	if (r == 0 && !child_succeeded(&result))
+		r = err_set(err, -EIO, "it cannot be started");
+	fd_close(ends[0]);
+	if (r < 0)
+		fd_close(ends[1]);
+	else
+		*ret_fd = ends[1];
+	return r;
+}
+
+/* One line is part of the message; more follow it. */
+int
+detach_fail(struct cli *cli, const char *who, const char *log, off_t from)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+	bool one;
+	cleanup_fd int fd = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char bytes[WORDS_MAX];
+	ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, from);
+
+	/* What it wrote there. */
+	if (n > 0)
+		text_add_utf8(&words, bytes, (size_t)n);
+	while (words.len > 0 && words.data[words.len - 1] == '\n')
+		buf_truncate(&words, words.len - 1);
+	one = strchr(words.data, '\n') == NULL;
+	err_set(&err, -EIO, "%s did not start%s%s", who,
+	    words.len == 0 ? "; see: llmc log daemon" :
+		one        ? ": " :
+			     "; it said:",
+	    one ? words.data : "");
+	if (!one)
+		buf_addc(&words, '\n');
+	return cli_fail_output(cli, "failed", &err, one ? NULL : words.data);
+}
+
 /* --- ask --------------------------------------------------------------- */
 
 /* The first byte of the line that was typed; 0 = none was. */
@@ -152,102 +214,6 @@ ask_confirm(struct cli *cli, bool yes, const char *fmt, ...)
 		return CLI_OK;
 	return cli_fail(
 	    cli, "not_confirmed", "not confirmed; nothing was done");
-}
-
-/* --- progress ---------------------------------------------------------- */
-
-#define CLEAR "\r\033[K"
-
-static struct {
-	const char *what;
-	volatile sig_atomic_t seconds, done, total;
-	struct sigaction before;
-} progress;
-
-/* Only what a handler of a signal may call. */
-static void
-put(const char *text, size_t len)
-{
-	ssize_t n = write(STDERR_FILENO, text, len);
-
-	(void)n;
-}
-
-static void
-put_number(int number)
-{
-	char digits[16];
-	size_t at = sizeof digits;
-
-	do {
-		digits[--at] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number > 0 && at > 0);
-	put(digits + at, sizeof digits - at);
-}
-
-static void
-on_second(int signo)
-{
-	int saved = errno;
-
-	(void)signo;
-	progress.seconds++;
-	put(CLEAR, strlen(CLEAR));
-	put(progress.what, strlen(progress.what));
-	put(": ", 2);
-	if (progress.total > 0) {
-		put_number(progress.done);
-		put(" of ", 4);
-		put_number(progress.total);
-		put(", ", 2);
-	}
-	put_number(progress.seconds);
-	put(" s", 2);
-	errno = saved;
-}
-
-static void
-set_timer(time_t seconds)
-{
-	const struct itimerval every = { { .tv_sec = seconds },
-		{ .tv_sec = seconds } };
-
-	setitimer(ITIMER_REAL, &every, NULL);
-}
-
-void
-progress_begin(const struct cli *cli, const char *what)
-{
-	struct sigaction action = { .sa_handler = on_second,
-		.sa_flags = SA_RESTART };
-
-	if (cli->json || !isatty(STDERR_FILENO))
-		return;
-	progress.what = what;
-	progress.seconds = 0;
-	progress_count(0, 0);
-	sigaction(SIGALRM, &action, &progress.before);
-	set_timer(1);
-}
-
-void
-progress_count(size_t done, size_t total)
-{
-	progress.done = (sig_atomic_t)done;
-	progress.total = (sig_atomic_t)total;
-}
-
-void
-progress_end(void)
-{
-	if (progress.what == NULL)
-		return;
-	set_timer(0);
-	sigaction(SIGALRM, &progress.before, NULL);
-	progress.what = NULL;
-	if (progress.seconds > 0)
-		put(CLEAR, strlen(CLEAR));
 }
 
 #define DRAFT_FILE_MAX (64 * 1024 * 1024) /* with a diff below the text */
