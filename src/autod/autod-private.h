@@ -55,8 +55,8 @@ int oneshot_run(struct core *core);
 
 /*
  * The book for programs that do not link SQLite: read as it was committed last,
- * without the lock, whether or not a daemon runs or answers. look-report.c has
- * the report.
+ * without the lock, whether or not a daemon runs or answers. look-view.c has
+ * the view, and look-report.c what is reported.
  */
 
 /* Print what was asked for, in JSON. Returns the exit status of the program; a
@@ -93,6 +93,12 @@ look_fn look_charts;
  * there is none yet. -ENODATA with words: there was one (workspace.h). */
 int look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err);
+
+/* While there are files of the version before, and no daemon has put a state
+ * into the book, one that has what is in the files: *ret_dir is to be removed,
+ * NULL = nothing is. -ENODATA as above. */
+int look_open_history(const struct workspace *workspace, struct book **ret_book,
+    char **ret_dir, struct err *err);
 
 /* Add goals to the list: those that are open, as charts_goal() shows them, or
  * those that have ended, as overseer.goal.list has the others. */
