@@ -805,9 +805,10 @@ show_floor_new(struct team_floor *team, struct oversight_floor *oversight,
 	core_add_floor(show->core, &show->floor);
 	emit_subscribe(show->core, counters_on_event, show);
 	serve_handle(show->core, "metrics.get", metrics_on_get, show);
-	show->hosts = show_hosts_new(show, hosts);
 	show->spans = show_spans_new(show);
-	show->stream = show_stream_new(show);
+	show->stream = show_stream_new(show, hosts);
+	show->hosts = show_hosts_new(
+	    show->core->loop, hosts, show_stream_on_hosts, show->stream);
 	show->desk = show_desk_new(show);
 	show->web = show_web_new(show);
 	show->report = show_report_new(show);

@@ -8,8 +8,6 @@
 #include "show.h"
 #include "view.h"
 
-#define PART_MAX    (64 * 1024) /* bytes */
-#define POST_MS     5000 /* at least, between two parts of ours */
 #define KEEP_MS     2000 /* what others posted is not older than that */
 #define SOON_MS     150 /* a caller waits so long for it */
 #define DEADLINE_MS 10000
@@ -29,8 +27,10 @@ struct waiting {
 };
 
 struct show_hosts {
-	struct show_floor *show;
+	struct loop *loop;
 	struct hosts_floor *floor; /* NULL = no fleet */
+	show_hosts_fn *on_read;
+	void *arg;
 
 	struct known *known;
 	size_t count;
@@ -40,11 +40,6 @@ struct show_hosts {
 	struct waiting waiting[WAITING_MAX];
 	size_t waiting_count;
 	struct loop_timer *late; /* those who wait are answered */
-
-	char *posted; /* as it is there */
-	char *sent; /* as it will be; NULL = nothing is on its way */
-	int64_t posted_ms; /* monotonic */
-	struct loop_timer *post;
 };
 
 static void read_hosts(struct show_hosts *h);
@@ -57,12 +52,15 @@ book_of(const struct show_hosts *h)
 }
 
 struct show_hosts *
-show_hosts_new(struct show_floor *show, struct hosts_floor *floor)
+show_hosts_new(struct loop *loop, struct hosts_floor *floor,
+    show_hosts_fn *on_read, void *arg)
 {
 	struct show_hosts *h = xcalloc(1, sizeof *h);
 
-	h->show = show;
+	h->loop = loop;
 	h->floor = floor;
+	h->on_read = on_read;
+	h->arg = arg;
 	return h;
 }
 
@@ -103,10 +101,7 @@ show_hosts_free(struct show_hosts *h)
 		shared_forget(book_of(h), h);
 	answer(h);
 	loop_timer_free(h->again);
-	loop_timer_free(h->post);
 	forget(h);
-	free(h->posted);
-	free(h->sent);
 	free(h);
 }
 
@@ -140,7 +135,8 @@ take_host(struct known *k, const struct shared_rows *rows, size_t i,
 		k->lease_ms = now + left;
 	}
 	if (view != NULL)
-		json_parse(view, strlen(view), 2 * PART_MAX, &k->part, NULL);
+		json_parse(
+		    view, strlen(view), 2 * SHOW_PART_MAX, &k->part, NULL);
 	if (!json_object_is_type(k->part, json_type_object))
 		json_object_put(take_ptr(&k->part));
 	for (size_t n = 0; n < cans->count; n++)
@@ -162,6 +158,7 @@ static void
 on_hosts(const struct shared_answer *a, void *arg)
 {
 	struct show_hosts *h = arg;
+	bool goes_on;
 
 	h->reading = false;
 	h->read_ms = clock_mono_ms();
@@ -173,12 +170,11 @@ on_hosts(const struct shared_answer *a, void *arg)
 		for (; h->count < rows->count; h->count++)
 			take_host(
 			    &h->known[h->count], rows, h->count, &a->of[1]);
-		show_stream_changed(h->show->stream);
 	}
+	goes_on = h->on_read(a->verdict == SHARED_DONE, h->arg);
 	answer(h);
-	if (show_stream_is_followed(h->show->stream) && h->again == NULL)
-		h->again =
-		    loop_after(h->show->core->loop, KEEP_MS, on_again, h);
+	if (goes_on && h->again == NULL)
+		h->again = loop_after(h->loop, KEEP_MS, on_again, h);
 }
 
 static void
@@ -213,20 +209,20 @@ show_hosts_wait(struct show_hosts *h, void (*fn)(void *arg), void *arg)
 		return false;
 	h->waiting[h->waiting_count++] = (struct waiting){ fn, arg };
 	if (h->late == NULL)
-		h->late = loop_after(h->show->core->loop, SOON_MS, on_late, h);
+		h->late = loop_after(h->loop, SOON_MS, on_late, h);
 	read_hosts(h);
 	return true;
 }
 
 void
-show_hosts_fill(struct show_hosts *h, struct json_object *view)
+show_hosts_fill(struct show_hosts *h, bool followed, struct json_object *view)
 {
 	const char *name = hosts_floor_name(h->floor);
 	bool found = false;
 
 	if (book_of(h) == NULL)
 		return;
-	if (!is_fresh(h) && show_stream_is_followed(h->show->stream))
+	if (followed && !is_fresh(h))
 		read_hosts(h);
 	/* This host first: what is in the view is its own until then. */
 	for (size_t i = 0; i < 2 * h->count; i++) {
@@ -255,59 +251,4 @@ show_hosts_fill(struct show_hosts *h, struct json_object *view)
 			.host = name, .state = "new", .here = true });
 	json_set_string(
 	    view_of(view, "head"), "fleet_away", hosts_floor_words(h->floor));
-}
-
-/* --- what we post ----------------------------------------------------- */
-
-static void
-on_posted(const struct shared_answer *a, void *arg)
-{
-	struct show_hosts *h = arg;
-
-	h->posted_ms = clock_mono_ms();
-	if (a->verdict == SHARED_DONE && a->of[0].count > 0) {
-		free(h->posted);
-		h->posted = take_ptr(&h->sent);
-	}
-	free(take_ptr(&h->sent));
-	show_hosts_changed(h); /* since then, or once more */
-}
-
-static void
-on_post(void *arg)
-{
-	struct show_hosts *h = arg;
-	cleanup_json struct json_object *view = NULL, *part = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
-	const char *boot = hosts_floor_boot(h->floor);
-
-	loop_timer_free(take_ptr(&h->post));
-	if (h->sent != NULL)
-		return;
-	h->posted_ms = clock_mono_ms();
-	if (boot == NULL || boot[0] == '\0') { /* it is not known there yet */
-		show_hosts_changed(h);
-		return;
-	}
-	view = show_snapshot_here(h->show);
-	part = view_host_part(view, PART_MAX);
-	json_print(part, false, &text);
-	if (h->posted != NULL && strcmp(h->posted, text.data) == 0)
-		return;
-	h->sent = buf_take(&text);
-	shared_ask(book_of(h),
-	    &SHARED_CALL(SHARED_HOST_VIEW, BOOK_T(boot), BOOK_T(h->sent)), 1,
-	    DEADLINE_MS, on_posted, h);
-}
-
-void
-show_hosts_changed(struct show_hosts *h)
-{
-	int64_t wait;
-
-	if (book_of(h) == NULL || h->post != NULL)
-		return;
-	wait = h->posted_ms + POST_MS - clock_mono_ms();
-	h->post = loop_after(h->show->core->loop,
-	    h->posted_ms == 0 || wait < 0 ? POST_MS / 10 : wait, on_post, h);
 }

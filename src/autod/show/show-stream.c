@@ -14,6 +14,7 @@
 #include "emit.h"
 #include "show.h"
 #include "fleet.h"
+#include "hosts-floor.h"
 #include "json-short.h"
 #include "landing.h"
 #include "life.h"
@@ -26,6 +27,7 @@
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
+#include "shared.h"
 #include "source.h"
 #include "task.h"
 #include "team-floor.h"
@@ -55,6 +57,8 @@ TAILQ_HEAD(show_followers, show_follower);
 #define GOALS_MAX   20
 #define WATCHES_MAX 8
 #define ANSWER_ROOM 1024 /* of a line, for what is around an answer */
+#define POST_MS     5000 /* at least, between two parts of ours */
+#define DEADLINE_MS 10000
 
 /* What is kept for the next view is forgotten without a follower. */
 struct show_stream {
@@ -80,6 +84,13 @@ struct show_stream {
 					 * until their goal changes */
 	struct json_object *goal_rows[GOALS_MAX]; /* owned */
 	struct loop_timer *more; /* to remove from the book; NULL = nothing */
+
+	/* This host's part of the view, in the shared book. */
+	struct hosts_floor *hosts; /* NULL = no fleet */
+	char *posted; /* as it is there */
+	char *sent; /* as it will be; NULL = nothing is on its way */
+	int64_t posted_ms; /* monotonic */
+	struct loop_timer *post;
 };
 
 static void changed(void *arg);
@@ -408,7 +419,7 @@ snapshot(struct show_floor *show, struct json_object *sections, bool fleet)
 	if (view_wants(sections, VIEW_EVENTS))
 		fill_events(s, view);
 	if (fleet)
-		show_hosts_fill(show->hosts, view);
+		show_hosts_fill(show->hosts, !TAILQ_EMPTY(&s->followers), view);
 	view_needs(view);
 	view_keep(view, sections);
 	return view;
@@ -420,10 +431,61 @@ show_snapshot(struct show_floor *show, struct json_object *sections)
 	return snapshot(show, sections, true);
 }
 
-struct json_object *
-show_snapshot_here(struct show_floor *show)
+/* --- to the other hosts of a fleet ------------------------------------ */
+
+static void post_later(struct show_stream *s);
+
+static void
+on_posted(const struct shared_answer *a, void *arg)
 {
-	return snapshot(show, NULL, false);
+	struct show_stream *s = arg;
+
+	s->posted_ms = clock_mono_ms();
+	if (a->verdict == SHARED_DONE && a->of[0].count > 0) {
+		free(s->posted);
+		s->posted = take_ptr(&s->sent);
+	}
+	free(take_ptr(&s->sent));
+	post_later(s); /* since then, or once more */
+}
+
+static void
+on_post(void *arg)
+{
+	struct show_stream *s = arg;
+	cleanup_json struct json_object *view = NULL, *part = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *boot = hosts_floor_boot(s->hosts);
+
+	loop_timer_free(take_ptr(&s->post));
+	if (s->sent != NULL)
+		return;
+	s->posted_ms = clock_mono_ms();
+	if (boot == NULL || boot[0] == '\0') { /* it is not known there yet */
+		post_later(s);
+		return;
+	}
+	view = snapshot(s->show, NULL, false);
+	part = view_host_part(view, SHOW_PART_MAX);
+	json_print(part, false, &text);
+	if (s->posted != NULL && strcmp(s->posted, text.data) == 0)
+		return;
+	s->sent = buf_take(&text);
+	shared_ask(hosts_floor_shared(s->hosts),
+	    &SHARED_CALL(SHARED_HOST_VIEW, BOOK_T(boot), BOOK_T(s->sent)), 1,
+	    DEADLINE_MS, on_posted, s);
+}
+
+static void
+post_later(struct show_stream *s)
+{
+	int64_t wait;
+
+	if (hosts_floor_shared(s->hosts) == NULL || s->post != NULL)
+		return;
+	wait = s->posted_ms + POST_MS - clock_mono_ms();
+	s->post = loop_after(s->show->core->loop,
+	    s->posted_ms == 0 || wait < 0 ? POST_MS / 10 : wait, on_post, s);
 }
 
 /* --- sending --------------------------------------------------------- */
@@ -479,7 +541,7 @@ changed(void *arg)
 	struct show_stream *s = arg;
 	int64_t wait;
 
-	show_hosts_changed(s->show->hosts);
+	post_later(s);
 	if (s->pause != NULL || TAILQ_EMPTY(&s->followers))
 		return;
 	wait = s->made_ms + SHOW_PAUSE_MS - clock_mono_ms();
@@ -488,15 +550,13 @@ changed(void *arg)
 	s->pause = loop_after(s->show->core->loop, wait, on_due, s);
 }
 
-void
-show_stream_changed(struct show_stream *s)
-{
-	changed(s);
-}
-
 bool
-show_stream_is_followed(const struct show_stream *s)
+show_stream_on_hosts(bool read, void *arg)
 {
+	struct show_stream *s = arg;
+
+	if (read)
+		changed(s);
 	return !TAILQ_EMPTY(&s->followers);
 }
 
@@ -713,11 +773,12 @@ on_get(void *arg, struct server_call *call, struct json_object *params)
 }
 
 struct show_stream *
-show_stream_new(struct show_floor *show)
+show_stream_new(struct show_floor *show, struct hosts_floor *hosts)
 {
 	struct show_stream *s = xcalloc(1, sizeof *s);
 
 	s->show = show;
+	s->hosts = hosts;
 	TAILQ_INIT(&s->followers);
 	s->files = view_files_new(show->core->workspace);
 	s->todo = source_todo_new();
@@ -739,8 +800,13 @@ show_stream_free(struct show_stream *s)
 	while ((f = TAILQ_FIRST(&s->followers)) != NULL)
 		f->fn("end", NULL, f->arg); /* leaves */
 	emit_unsubscribe(s->show->core, on_event, s);
+	if (hosts_floor_shared(s->hosts) != NULL)
+		shared_forget(hosts_floor_shared(s->hosts), s);
 	loop_timer_free(s->pause);
 	loop_timer_free(s->more);
+	loop_timer_free(s->post);
+	free(s->posted);
+	free(s->sent);
 	json_object_put(s->view);
 	forget(s);
 	source_todo_free(s->todo);

@@ -12,7 +12,7 @@
  *   show-desk.c     what the page asks for beside the view, and what a person
  *                   does there: by the same methods that llmc calls;
  *                   replay.get, charts.get, screen.get
- *   show-hosts.c    the other hosts of a fleet
+ *   show-hosts.c    the hosts of a fleet, as they are read
  *   show-report.c   how workers spend their time; reports to
  *                   people.report_command
  */
@@ -111,14 +111,10 @@ void show_metrics_text(struct show_floor *show, struct buf *out);
 struct json_object *
 show_snapshot(struct show_floor *show, struct json_object *sections);
 
-/* The same of this host alone: what it posts. */
-struct json_object *show_snapshot_here(struct show_floor *show);
-
-/* Something that it shows has changed; does anybody follow? */
-void show_stream_changed(struct show_stream *stream);
-bool show_stream_is_followed(const struct show_stream *stream);
-
-struct show_stream *show_stream_new(struct show_floor *show);
+/* hosts: of the fleet for which this host's part of the view (view_host_part())
+ * is posted to the shared book when it has changed, NULL = none. */
+struct show_stream *
+show_stream_new(struct show_floor *show, struct hosts_floor *hosts);
 /* Followers get the end. */
 void show_stream_free(struct show_stream *stream);
 
@@ -138,20 +134,30 @@ struct show_follower *
 show_stream_follow(struct show_stream *stream, show_follow_fn *fn, void *arg);
 void show_stream_leave(struct show_follower *follower);
 
+/* For show_hosts_new(). */
+bool show_stream_on_hosts(bool read, void *stream);
+
 /* --- the hosts of a fleet ----------------------------------------------- */
 
-/* Posts this host's part of the view (view_host_part()) to the shared book when
- * it has changed, and reads those of the others while somebody looks. Without a
- * fleet nothing is done, and the view is as it always was. */
+/* Reads what the hosts have posted to the shared book, while somebody looks.
+ * Without a fleet nothing is done, and the view is as it always was. */
+
+#define SHOW_PART_MAX (64 * 1024) /* bytes: what a host posts */
+
+/* They were read, or could not be. True: somebody follows the view, so they are
+ * read again. */
+typedef bool show_hosts_fn(bool read, void *arg);
+
 /* floor: NULL = no fleet. */
-struct show_hosts *
-show_hosts_new(struct show_floor *show, struct hosts_floor *floor);
+struct show_hosts *show_hosts_new(struct loop *loop, struct hosts_floor *floor,
+    show_hosts_fn *on_read, void *arg);
 void show_hosts_free(struct show_hosts *hosts);
 
 const char *show_hosts_name(const struct show_hosts *hosts); /* or NULL */
 
-void show_hosts_changed(struct show_hosts *hosts);
-void show_hosts_fill(struct show_hosts *hosts, struct json_object *view);
+/* followed: what is too old is read again. */
+void show_hosts_fill(
+    struct show_hosts *hosts, bool followed, struct json_object *view);
 /* What is known is too old: fn is called when it is not any more, or soon in
  * any case. False: it is fresh. */
 bool
