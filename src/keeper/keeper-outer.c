@@ -3,13 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -17,7 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/types.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,218 +23,18 @@
 
 static void keeper_inner_go(const struct keeper *keeper);
 
-#define KEEPER_REAPER_ROUND_MS 10
-#define KEEPER_REAPER_ROUNDS   500
+static const char *const mode_words[KEEPER_MODE_COUNT] = {
+	[KEEPER_NAMESPACE] = "namespace",
+	[KEEPER_CGROUP] = "cgroup",
+	[KEEPER_SCOPE] = "scope",
+	[KEEPER_REAPER] = "reaper",
+	[KEEPER_BOX] = "box",
+};
 
-/* Become one. Negative errno. */
-static int
-keeper_reaper_begin(void)
+const char *
+keeper_mode_word(enum keeper_mode mode)
 {
-	return prctl(PR_SET_CHILD_SUBREAPER, 1) == -1 ? -errno : 0;
-}
-
-static void
-end_one(pid_t pid, void *arg)
-{
-	(void)arg;
-	kill(pid, SIGKILL);
-}
-
-bool
-keeper_reaper_end_all(void)
-{
-	const struct timespec pause = { .tv_nsec =
-					    KEEPER_REAPER_ROUND_MS * 1000000L };
-	sigset_t child;
-	pid_t pid;
-
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	for (int round = 0; round < KEEPER_REAPER_ROUNDS; round++) {
-		do {
-			pid = waitpid(-1, NULL, WNOHANG);
-		} while (pid > 0);
-		if (pid == -1 && errno == ECHILD)
-			return true;
-		keeper_proc_children(getpid(), end_one, NULL);
-		sigtimedwait(&child, NULL, &pause);
-	}
-	return false;
-}
-
-#define KEEPER_CGROUP_ROUND_MS 10
-#define KEEPER_CGROUP_ROUNDS   500
-
-static char home[PATH_MAX]; /* the group that the keeper is in; "": none */
-static char own[PATH_MAX];
-static int kill_fd = -1;
-static bool made;
-
-/* Where the groups are mounted: alone, or beside those of version 1. */
-static const char *
-mount_point(void)
-{
-	static const char *const places[] = { "/sys/fs/cgroup",
-		"/sys/fs/cgroup/unified" };
-	struct statfs fs;
-
-	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-		if (statfs(places[i], &fs) == 0 &&
-		    fs.f_type == CGROUP2_SUPER_MAGIC)
-			return places[i];
-	return NULL;
-}
-
-static int
-find_home(void)
-{
-	static char text[PATH_MAX];
-	const char *mounted = mount_point(), *path;
-	ssize_t r = keeper_proc_read("/proc/self/cgroup", text, sizeof text);
-	int n;
-
-	if (r < 0)
-		return (int)r;
-	path = strstr(text, "0::/");
-	if (mounted == NULL || path == NULL ||
-	    (path != text && path[-1] != '\n'))
-		return -EOPNOTSUPP;
-	path += strlen("0::");
-	n = snprintf(home, sizeof home, "%s%.*s", mounted,
-	    (int)strcspn(path, "\n"), path);
-	if (n < 0 || (size_t)n >= sizeof home) {
-		home[0] = '\0';
-		return -ENAMETOOLONG;
-	}
-	return 0;
-}
-
-/* A group inside the one that we are in: there we may be allowed to make one.
- * Its name is never used again, not even by a process with the same pid in
- * another namespace. */
-static int
-name_own(void)
-{
-	int n = snprintf(own, sizeof own, "%s/llmc-keeper-%d-%llu", home,
-	    (int)getpid(),
-	    (unsigned long long)keeper_proc_start_time(getpid()));
-
-	return n < 0 || (size_t)n >= sizeof own ? -ENAMETOOLONG : 0;
-}
-
-static int
-open_file(const char *dir, const char *name)
-{
-	static char path[PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s/%s", dir, name);
-	int fd;
-
-	if (n < 0 || (size_t)n >= sizeof path)
-		return -ENAMETOOLONG;
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd == -1 ? -errno : fd;
-}
-
-/* Make the group that the options name; without one, in a control group of our
- * own, and set keeper->cgroup. Negative errno, also if the kernel has no
- * cgroup.kill. */
-static int
-keeper_cgroup_make(struct keeper *keeper)
-{
-	const char *dir = keeper->cgroup;
-	int r = find_home();
-
-	if (dir == NULL) {
-		if (r == 0)
-			r = name_own();
-		if (r < 0)
-			return r;
-		dir = own;
-	}
-	made = mkdir(dir, 0755) == 0;
-	if (!made && (errno != EEXIST || dir == own))
-		return -errno;
-	kill_fd = open_file(dir, "cgroup.kill");
-	if (kill_fd < 0) {
-		r = kill_fd;
-		if (made)
-			rmdir(dir);
-		return r;
-	}
-	keeper->cgroup = dir;
-	return 0;
-}
-
-/* Put the process into the group; what it starts is in it too. */
-static int
-keeper_cgroup_add(const struct keeper *keeper, pid_t pid)
-{
-	int fd = open_file(keeper->cgroup, "cgroup.procs");
-	int r = 0;
-
-	if (fd < 0)
-		return fd;
-	if (dprintf(fd, "%d\n", (int)pid) < 0)
-		r = -errno;
-	close(fd);
-	return r;
-}
-
-void
-keeper_cgroup_kill(void)
-{
-	if (kill_fd >= 0 && write(kill_fd, "1", 1) == -1)
-		return; /* what is left is ended one by one */
-}
-
-/* How often the kernel has killed for memory in it, or if there is none, in the
- * scope that the keeper was started in; 0 also if that is not known. */
-static long
-keeper_cgroup_oom_kills(const struct keeper *keeper)
-{
-	static const char name[] = "\noom_kill ";
-	static char path[PATH_MAX], text[4096];
-	const char *dir = keeper->cgroup, *line;
-	int n;
-
-	/* A scope that was made for us; others have their own counts. */
-	if (dir == NULL && find_home() == 0 &&
-	    strstr(strrchr(home, '/'), "/llmc-") != NULL)
-		dir = home;
-	if (dir == NULL)
-		return 0;
-	n = snprintf(path, sizeof path, "%s/memory.events", dir);
-	if (n < 0 || (size_t)n >= sizeof path ||
-	    keeper_proc_read(path, text, sizeof text) < 0)
-		return 0;
-	line = strstr(text, name);
-	return line != NULL ? strtol(line + sizeof name - 1, NULL, 10) : 0;
-}
-
-void
-keeper_cgroup_leave(void)
-{
-	int fd = home[0] != '\0' ? open_file(home, "cgroup.procs") : -1;
-
-	if (fd < 0)
-		return;
-	dprintf(fd, "0\n");
-	close(fd);
-}
-
-void
-keeper_cgroup_remove(const struct keeper *keeper)
-{
-	const struct timespec pause = { .tv_nsec =
-					    KEEPER_CGROUP_ROUND_MS * 1000000L };
-
-	if (keeper->cgroup == NULL || !made)
-		return;
-	for (int round = 0; round < KEEPER_CGROUP_ROUNDS; round++) {
-		if (rmdir(keeper->cgroup) == 0 || errno != EBUSY)
-			return;
-		nanosleep(&pause, NULL);
-	}
+	return mode_words[mode];
 }
 
 /* Like fork(2); the child is the init of a new pid namespace, with its own
@@ -372,7 +169,7 @@ prepare(const struct keeper *keeper)
 }
 
 static _Noreturn void
-inner(const struct keeper *keeper)
+inner(struct keeper *keeper)
 {
 	int r;
 
@@ -383,6 +180,8 @@ inner(const struct keeper *keeper)
 	if (write(said_write, &r, sizeof r) != sizeof r)
 		_exit(KEEPER_FAILED);
 	wait_for_keeper(keeper);
+	keeper->go = go_read;
+	keeper->said = said_write;
 	keeper_program_run(keeper);
 }
 
@@ -443,24 +242,6 @@ keeper_inner_go(const struct keeper *keeper)
 	(void)keeper;
 	if (write(go_write, "", 1) == -1)
 		return; /* it is gone, which we shall see */
-}
-
-/* --- both -------------------------------------------------------------- */
-
-void
-keeper_inner_say(int number)
-{
-	if (write(said_write, &number, sizeof number) == -1)
-		return; /* the keeper is gone */
-}
-
-void
-keeper_inner_hold(void)
-{
-	char byte;
-
-	if (read(go_read, &byte, 1) != 1)
-		_exit(KEEPER_FAILED); /* the keeper is gone */
 }
 
 static bool

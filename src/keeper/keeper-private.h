@@ -52,19 +52,17 @@ struct keeper {
 	pid_t inner; /* its pid for the keeper */
 	pid_t pid, group; /* of the keeper of a command */
 	sigset_t mask; /* of the program: before we blocked everything */
+	int go, said; /* in the inner process: from the keeper a byte a step, to
+		       * it how the program is */
 };
 
-/* "namespace", ... */
-const char *keeper_mode_word(enum keeper_mode mode);
-
-/* "keeper: ..." and a newline, to standard error. */
-void keeper_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Negative errno if the kernel does not have it (Landlock ABI 6). */
-int keeper_scope_check(void);
+/* --- the processes below ----------------------------------------------- */
 
 /* Read a small file; the text is terminated. Its length, or negative errno. */
 ssize_t keeper_proc_read(const char *path, char *text, size_t size);
+
+/* Was it stopped by a signal? */
+bool keeper_proc_is_stopped(pid_t pid);
 
 /* When the process started, in clock ticks (field 22); 0 if it is gone. */
 uint64_t keeper_proc_start_time(pid_t pid);
@@ -73,6 +71,49 @@ uint64_t keeper_proc_start_time(pid_t pid);
  * negative errno if /proc cannot be read. */
 int
 keeper_proc_children(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg);
+
+/* The same for those who look all the time and may miss one: /proc is searched
+ * only if the kernel has no list of children. */
+int
+keeper_proc_glance(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg);
+
+/* Have every orphan below as a child. Negative errno. */
+int keeper_reaper_begin(void);
+
+/* SIGKILL to every child, then to theirs, which come to us, until there is
+ * none. All signals must be blocked. False if some are still there after
+ * several seconds: they belong to another user, or hang in the kernel. */
+bool keeper_reaper_end_all(void);
+
+/* Make the group that the options name; without one, in a control group of our
+ * own, and set keeper->cgroup. Negative errno, also if the kernel has no
+ * cgroup.kill. */
+int keeper_cgroup_make(struct keeper *keeper);
+
+/* Put the process into the group; what it starts is in it too. */
+int keeper_cgroup_add(const struct keeper *keeper, pid_t pid);
+
+/* For a process that was put into the group and is to remove it: go back to the
+ * group of the keeper, if that is allowed. */
+void keeper_cgroup_leave(void);
+
+/* End all that is in it. Works in a process that is itself in it. */
+void keeper_cgroup_kill(void);
+
+/* Remove it, if we made it: it must be empty within a few seconds. */
+void keeper_cgroup_remove(const struct keeper *keeper);
+
+/* How often the kernel has killed for memory in it, or if there is none, in the
+ * scope that the keeper was started in; 0 also if that is not known. */
+long keeper_cgroup_oom_kills(const struct keeper *keeper);
+
+/* --- the program, in the inner process --------------------------------- */
+
+/* "keeper: ..." and a newline, to standard error. */
+void keeper_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Negative errno if the kernel does not have it (Landlock ABI 6). */
+int keeper_scope_check(void);
 
 /* In the keeper, first. False if the parent is gone: start nothing. */
 bool keeper_command_begin(struct keeper *keeper);
@@ -92,31 +133,12 @@ int keeper_program_become(char **argv, bool scoped, int filter);
  * when it has ended, or when the keeper has. */
 _Noreturn void keeper_program_run(const struct keeper *keeper);
 
-/* The keeper itself: starts the inner process and stays until all is gone. */
+/* --- the keeper itself ------------------------------------------------- */
 
-/* SIGKILL to every child, then to theirs, which come to us, until there is
- * none. All signals must be blocked. False if some are still there after
- * several seconds: they belong to another user, or hang in the kernel. */
-bool keeper_reaper_end_all(void);
+/* It starts the inner process and stays until all is gone. */
 
-/* For a process that was put into the group and is to remove it: go back to the
- * group of the keeper, if that is allowed. */
-void keeper_cgroup_leave(void);
-
-/* End all that is in it. Works in a process that is itself in it. */
-void keeper_cgroup_kill(void);
-
-/* Remove it, if we made it: it must be empty within a few seconds. */
-void keeper_cgroup_remove(const struct keeper *keeper);
-
-/* Of a command, from the inner process to the keeper: 0 when the program is
- * there, then how it ended, as waitpid(2) says. False: it is gone. */
-void keeper_inner_say(int number);
-
-/* In the program of a command, in its group and before it takes signals: wait
- * until the keeper has resent what came too early. One that comes now is
- * pending for both, and must not arrive twice. */
-void keeper_inner_hold(void);
+/* "namespace", ... */
+const char *keeper_mode_word(enum keeper_mode mode);
 
 /* The exit status: that of the program (128 + n: ended by signal n), or
  * KEEPER_FAILED. */

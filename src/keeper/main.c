@@ -19,26 +19,13 @@
 
 #include "keeper-private.h"
 
-static const char *const mode_words[KEEPER_MODE_COUNT] = {
-	[KEEPER_NAMESPACE] = "namespace",
-	[KEEPER_CGROUP] = "cgroup",
-	[KEEPER_SCOPE] = "scope",
-	[KEEPER_REAPER] = "reaper",
-	[KEEPER_BOX] = "box",
-};
-
-const char *
-keeper_mode_word(enum keeper_mode mode)
-{
-	return mode_words[mode];
-}
-
 static bool
 add_mode(struct keeper *keeper, const char *word, size_t len)
 {
 	for (int i = 0; i < KEEPER_MODE_COUNT; i++) {
-		if (strlen(mode_words[i]) != len ||
-		    strncmp(mode_words[i], word, len) != 0)
+		const char *name = keeper_mode_word((enum keeper_mode)i);
+
+		if (strlen(name) != len || strncmp(name, word, len) != 0)
 			continue;
 		if (keeper->mode_count == KEEPER_MODE_COUNT)
 			return false;

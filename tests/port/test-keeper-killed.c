@@ -160,7 +160,7 @@ pass_until_called(void)
 	ck_assert_int_eq(s.calls, 1);
 }
 
-/* It has five seconds (keeper-outer.c). */
+/* It has five seconds (keeper-processes.c). */
 TEST(inner_process_has_six_seconds)
 {
 	struct procref inner = PROCREF_INIT;
