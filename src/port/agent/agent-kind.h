@@ -163,16 +163,6 @@ int64_t agent_start_ms(const struct settings *settings, const char *worker,
 char *agent_transcripts(const struct agent_kind *kind,
     const struct workspace *workspace, const char *worker, bool boxed);
 
-/* The folder of the user's own files; the caller frees; NULL if it is not
- * known. */
-char *agent_source(const struct agent_kind *kind);
-
-/* Write what it needs so that no dialog opens, into an existing folder. The
- * worker may have put anything there while it ran: links are never followed.
- * Called while nothing of the worker runs. */
-int agent_write(const struct agent_kind *kind, const char *folder,
-    const char *tree, struct err *err);
-
 /* What follows for a person, if a kind cannot do it: a row for each AGENT_*,
  * the last one has no words. */
 extern const struct agent_lack {
@@ -220,7 +210,17 @@ struct json_object *gemini_line(struct json_object *line);
  * names, if that is of this kind. */
 bool gemini_can_resume(const char *id);
 
-/* --- for the kinds -------------------------------------------------------- */
+/* --- for the kinds: agent-parts.c ---------------------------------------- */
+
+/* The folder of the user's own files; the caller frees; NULL if it is not
+ * known. */
+char *agent_source(const struct agent_kind *kind);
+
+/* Write what it needs so that no dialog opens, into an existing folder. The
+ * worker may have put anything there while it ran: links are never followed.
+ * Called while nothing of the worker runs. */
+int agent_write(const struct agent_kind *kind, const char *folder,
+    const char *tree, struct err *err);
 
 /* A file of the session; the caller frees. */
 char *agent_path(const struct agent_launch *launch, const char *name);
@@ -241,12 +241,12 @@ void agent_add_model(const char *model, char ***argv);
 void agent_add_extra(const struct agent_launch *launch, char ***argv);
 
 /* Append the words that run `llmc hook EVENT` and `llmc mcp` for it. */
-void agent_hook_words(
+void agent_hook_words(const struct agent_kind *kind,
     const struct agent_launch *launch, const char *event, char ***words);
 void agent_mcp_words(const struct agent_launch *launch, char ***words);
 
 /* The first ones as one that a shell reads. */
-void agent_hook_command(
+void agent_hook_command(const struct agent_kind *kind,
     const struct agent_launch *launch, const char *event, struct buf *command);
 
 /* Replace what is at path, so that nothing is followed or written through: by

@@ -49,7 +49,7 @@ add_hook(char ***argv, const struct agent_launch *launch, const char *event,
 {
 	cleanup_buf struct buf command = BUF_INIT, setting = BUF_INIT;
 
-	agent_hook_command(launch, event, &command);
+	agent_hook_command(&codex_kind, launch, event, &command);
 	buf_addf(
 	    &setting, "hooks.%s=[{hooks=[{type=\"command\",command=", event);
 	add_quoted(&setting, command.data);

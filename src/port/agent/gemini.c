@@ -119,7 +119,8 @@ add_hooks(struct json_object *settings, const struct agent_launch *launch)
 		cleanup_buf struct buf command = BUF_INIT;
 
 		/* The name of the event is ours: the words depend on it. */
-		agent_hook_command(launch, gemini_hooks[i].ours, &command);
+		agent_hook_command(
+		    &gemini_kind, launch, gemini_hooks[i].ours, &command);
 		json_set_string(hook, "type", "command");
 		json_set_string(hook, "name", "llmc");
 		json_set_string(hook, "command", command.data);
@@ -256,7 +257,7 @@ gemini_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 		return r;
 	strv_take(env, xasprintf("%s=%s", gemini_kind.variable, home));
 	strv_add(env, "GEMINI_CLI_NO_RELAUNCH=true");
-	agent_hook_words(launch, "EVENT", &words);
+	agent_hook_words(&gemini_kind, launch, "EVENT", &words);
 	hook = strv_to_json(words);
 	buf_clear(&text);
 	json_print(hook, false, &text);

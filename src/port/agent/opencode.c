@@ -232,7 +232,7 @@ hooks_json(const struct agent_launch *launch)
 	for (size_t i = 0; i < nitems(events); i++) {
 		cleanup_strv char **words = NULL;
 
-		agent_hook_words(launch, events[i], &words);
+		agent_hook_words(&opencode_kind, launch, events[i], &words);
 		json_set(hooks, events[i], strv_to_json(words));
 	}
 	return hooks;

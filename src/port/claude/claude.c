@@ -377,7 +377,7 @@ hook_json(const struct agent_launch *launch, const char *event, int timeout)
 	struct json_object *entries = json_object_new_array();
 	cleanup_strv char **words = NULL;
 
-	agent_hook_words(launch, event, &words);
+	agent_hook_words(&claude_kind, launch, event, &words);
 	json_set_string(hook, "type", "command");
 	json_set_string(hook, "command", words[0]);
 	json_set(hook, "args", strv_to_json(words + 1));

@@ -101,7 +101,9 @@ void source_base_read_head(const struct task_head *head,
 /* SOURCE_FAILED, "task_source". */
 void source_base_fail(struct source *source, const struct err *err);
 
-/* Ask the type again after SOURCE_SETTLED_MS, and later each time. */
+/* Ask the type, if there is a question; the source is arg. */
+void source_base_look(void *arg);
+/* Ask it again after SOURCE_SETTLED_MS, and later each time. */
 void source_base_look_later(struct source *source);
 
 void source_base_quarantine(struct source *source, const char *fmt, ...)
