@@ -9,6 +9,7 @@
 
 #include "box-net.h"
 #include "box-plan.h"
+#include "box-probe.h"
 #include "box.h"
 #include "child.h"
 #include "cli-private.h"

@@ -3,8 +3,8 @@
 /* llmc doctor: the keeper that agents get, what is running, and what of it is
  * repaired when that is asked for. */
 #include "base.h"
-#include "box-net.h"
 #include "box-plan.h"
+#include "box-probe.h"
 #include "box.h"
 #include "child.h"
 #include "cli-private.h"

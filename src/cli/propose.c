@@ -2,7 +2,7 @@
 
 #include "base.h"
 
-#include "box-net.h"
+#include "box-probe.h"
 #include "cli-private.h"
 
 #define TYPED_MAX 4000 /* of a line that a person types */

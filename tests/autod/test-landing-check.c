@@ -4,7 +4,7 @@
  * are none any more. */
 
 #include "landing-world.h"
-#include "box-net.h"
+#include "box-probe.h"
 #include "check-book.h"
 
 #define JUDGED                                    \

@@ -2,7 +2,7 @@
 
 /* Whose box git runs in. */
 #include "repo.h"
-#include "box.h"
+#include "box-probe.h"
 #include "core.h"
 #include "schema.h"
 #include "settings.h"

@@ -22,6 +22,7 @@
 #include <sys/un.h>
 
 #include "box-net.h"
+#include "box-probe.h"
 #include "box.h"
 #include "config.h"
 #include "escape-scene.h"

@@ -9,7 +9,7 @@
 #include "agent-card.h"
 #include "agent-kind.h"
 #include "agent.h"
-#include "box-net.h"
+#include "box-probe.h"
 #include "box-plan.h"
 #include "box.h"
 #include "machine.h"

@@ -13,9 +13,7 @@
 #ifndef BOX_NET_H
 #define BOX_NET_H
 
-struct box_probe;
 struct err;
-struct loop;
 struct workspace;
 
 struct box_net {
@@ -41,21 +39,6 @@ bool box_net_can_scope(const char *bwrap);
 void box_net_refresh(const struct workspace *workspace, const char *name,
     const char *const *hosts);
 void box_net_release(struct box_net *net);
-
-/* Whether a box can be made: bubblewrap is run with the real arguments and a
- * program that does nothing, because no file tells. */
-
-/* err NULL = it works. Otherwise what is wrong and what to do. */
-typedef void box_probe_fn(const struct err *err, void *arg);
-
-/* Try this prefix of box_prepare(). fn is called once, from the loop, unless
- * the probe is freed before. */
-int box_probe_start(struct loop *loop, const char *const *prefix,
-    box_probe_fn *fn, void *arg, struct box_probe **ret_probe, struct err *err);
-void box_probe_free(struct box_probe *probe);
-
-/* The same for a plain box of no worker, and wait: for command lines only. */
-int box_probe_run(struct err *err);
 
 /*
  * The proxy of one box, as a process of its own outside the box: started just

@@ -9,6 +9,7 @@
 #include "agent-kind.h"
 #include "box-net.h"
 #include "box-paths.h"
+#include "box-probe.h"
 #include "box.h"
 #include "settings.h"
 #include "sibling.h"
@@ -217,7 +218,6 @@ box_git_add_config(bool linked, char ***set)
 	strv_take(set, xasprintf("GIT_CONFIG_COUNT=%d", (int)n));
 }
 
-#define NUMBER_MAX  64 /* bytes of a file of the kernel with one number */
 #define BOX_OBJECTS "/tmp/.llmc-objects" /* git objects that a check makes */
 
 /* All that box_facts points to. */
@@ -256,53 +256,6 @@ making_release(struct making *m)
 	free(m->binds);
 	box_paths_release(&m->paths);
 	box_net_release(&m->net);
-}
-
-/* --- can there be one? ----------------------------------------------- */
-
-char *
-box_find_bwrap(void)
-{
-	const char *named = getenv("LLMC_BWRAP");
-
-	return sibling_program(
-	    named != NULL && named[0] != '\0' ? named : "bwrap");
-}
-
-/* The number in a file of the kernel; missing if there is none. */
-static int64_t
-kernel_number(const char *file, int64_t missing)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	int64_t number;
-
-	if (file_read(file, NUMBER_MAX, &text, NULL) < 0)
-		return missing;
-	buf_truncate(&text, strcspn(text.data, "\n"));
-	return text_parse_int(text.data, 0, INT64_MAX, &number) ? number :
-								  missing;
-}
-
-int
-box_check(struct err *err)
-{
-	cleanup_free char *bwrap = box_find_bwrap();
-
-	if (bwrap == NULL)
-		return err_set(err, -ENOENT,
-		    "the sandbox needs bubblewrap, and there is no bwrap on "
-		    "PATH: install the package bubblewrap");
-	if (kernel_number("/proc/sys/user/max_user_namespaces", 1) == 0)
-		return err_set(err, -EPERM,
-		    "the sandbox needs user namespaces, and they are turned "
-		    "off; as root: sysctl -w "
-		    "user.max_user_namespaces=15000");
-	if (geteuid() != 0 &&
-	    kernel_number("/proc/sys/kernel/unprivileged_userns_clone", 1) == 0)
-		return err_set(err, -EPERM,
-		    "the sandbox needs user namespaces, and only root has "
-		    "them: sysctl kernel.unprivileged_userns_clone=1");
-	return 0;
 }
 
 /* --- places ---------------------------------------------------------- */

@@ -87,12 +87,4 @@ void box_hide_env(
 char *box_agent_dir(const struct workspace *workspace, const char *worker,
     const struct agent_kind *kind);
 
-/* Why no box can be made on this machine, in words, or 0: bwrap is missing,
- * user namespaces are turned off. Looks at files only. */
-int box_check(struct err *err);
-
-/* The bwrap program: LLMC_BWRAP, or the first on PATH. The caller frees; NULL
- * if there is none. */
-char *box_find_bwrap(void);
-
 #endif

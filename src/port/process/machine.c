@@ -10,8 +10,8 @@
 
 #include "account.h"
 #include "agent-kind.h"
-#include "box-net.h"
 #include "box-plan.h"
+#include "box-probe.h"
 #include "box.h"
 #include "child.h"
 #include "config.h"
