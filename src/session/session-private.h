@@ -53,7 +53,7 @@ struct session {
 		      * saved */
 	struct procref pane;
 	struct loop_watch *watch; /* NULL: not supported by the kernel */
-	struct loop_timer *timer;
+	struct loop_timer *timer; /* what to do next */
 	struct orphans *clearing; /* its process is gone, something that it
 				   * started may not be: orphans.h */
 	void (*on_cleared)(struct session *session);
@@ -90,6 +90,8 @@ struct session {
 	bool own_interrupt; /* the next one is ours; until the end of a turn */
 };
 
+/* --- session-process.c: its process, to the end. */
+
 /* Call fn(session) when the changed record is saved. */
 void session_then(struct session *session, void (*fn)(void *session));
 /* Check what to do next, in ms at the latest. */
@@ -103,8 +105,8 @@ void session_gone(struct session *session);
 /* Nothing of it is left: the rest of its end. */
 void session_end_rest(struct session *session);
 
-/* --- session.c: what its processes left behind (orphans.h) is ended before
- * anything else happens. */
+/* What its processes left behind (orphans.h) is ended before anything else
+ * happens. */
 
 /* End it, then call fn: immediately, or from the loop. session->clearing is set
  * until then; session->left says what could not be ended. */
