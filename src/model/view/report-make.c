@@ -9,411 +9,6 @@
 #include "view-private.h"
 #include "view.h"
 
-const char *const report_use_words[REPORT_USE_COUNT + 1] = { "working_landed",
-	"working_failed", "working_open", "waiting", "landing", "conflict",
-	"limited", "outage", "paused", "person", "error", "offline",
-	"idle_queue", "idle", "daemon_down", NULL };
-
-const char *const report_use_titles[REPORT_USE_COUNT] = {
-	[REPORT_LANDED] = "working: with a result",
-	[REPORT_FAILED] = "working: failed attempts",
-	[REPORT_OPEN] = "working: not ended, or by hand",
-	[REPORT_WAITING] = "waiting for agents they spawned",
-	[REPORT_LANDING] = "landing",
-	[REPORT_CONFLICT] = "resolving conflicts",
-	[REPORT_LIMITED] = "usage limit",
-	[REPORT_OUTAGE] = "service unavailable",
-	[REPORT_PAUSED] = "paused",
-	[REPORT_PERSON] = "waiting for a person",
-	[REPORT_ERROR] = "in error",
-	[REPORT_OFFLINE] = "offline",
-	[REPORT_IDLE_QUEUE] = "idle, with tasks waiting",
-	[REPORT_IDLE] = "idle, without tasks",
-	[REPORT_DOWN] = "daemon down",
-};
-
-static const enum report_use uses[WORK_USE_COUNT] = {
-	[WORK_WORKING] = REPORT_OPEN, /* or better: use_of() */
-	[WORK_LANDING] = REPORT_LANDING,
-	[WORK_CONFLICT] = REPORT_CONFLICT,
-	[WORK_WAITING] = REPORT_WAITING,
-	[WORK_LIMITED] = REPORT_LIMITED,
-	[WORK_OUTAGE] = REPORT_OUTAGE,
-	[WORK_PAUSED] = REPORT_PAUSED,
-	[WORK_PERSON] = REPORT_PERSON,
-	[WORK_ERROR] = REPORT_ERROR,
-	[WORK_OFFLINE] = REPORT_OFFLINE,
-	[WORK_IDLE_QUEUE] = REPORT_IDLE_QUEUE,
-	[WORK_IDLE] = REPORT_IDLE,
-};
-
-struct stretch {
-	int64_t from_ms, to_ms;
-};
-
-struct summing {
-	const struct report_time_in *in;
-	const struct work_span **spans; /* by worker, then by their ends */
-	struct stretch *up; /* when the daemon ran, in order */
-	size_t up_count;
-	struct json_object *worked;
-	const char *worker; /* that is summed up */
-	int64_t all[REPORT_USE_COUNT];
-	int64_t rows[REPORT_USE_COUNT]; /* of one worker */
-	struct stretch *gaps; /* of one worker, in order */
-	size_t gap_count;
-};
-
-static int64_t
-larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t
-smaller(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* --- when the daemon ran --------------------------------------------- */
-
-static int
-by_begin(const void *a, const void *b)
-{
-	const struct stretch *x = a, *y = b;
-
-	return (x->from_ms > y->from_ms) - (x->from_ms < y->from_ms);
-}
-
-static void
-find_up(struct summing *s)
-{
-	const struct report_time_in *in = s->in;
-	size_t count = 0;
-
-	for (size_t i = 0; i < in->count; i++)
-		s->up[i] = (struct stretch){ in->spans[i].from_ms,
-			in->spans[i].to_ms };
-	qsort(s->up, in->count, sizeof *s->up, by_begin);
-	for (size_t i = 0; i < in->count; i++)
-		if (count > 0 && s->up[i].from_ms <= s->up[count - 1].to_ms)
-			s->up[count - 1].to_ms =
-			    larger(s->up[count - 1].to_ms, s->up[i].to_ms);
-		else
-			s->up[count++] = s->up[i];
-	s->up_count = count;
-}
-
-/* So much of the worker's time was used for that. span: NULL = of none. */
-static void
-count(struct summing *s, enum report_use use, const struct work_span *span,
-    struct stretch part)
-{
-	struct report_parts *parts = s->in->parts;
-
-	s->rows[use] += part.to_ms - part.from_ms;
-	if (parts == NULL)
-		return;
-	if (parts->count == parts->room) {
-		parts->room = parts->room == 0 ? 256 : parts->room * 2;
-		parts->list = xreallocarray(
-		    parts->list, parts->room, sizeof *parts->list);
-	}
-	parts->list[parts->count++] = (struct report_part){
-		.worker = s->worker,
-		.task = span != NULL ? span->task : NULL,
-		.use = use,
-		.works = span != NULL &&
-		    (span->use == WORK_WORKING || span->use == WORK_CONFLICT),
-		.from_ms = part.from_ms,
-		.to_ms = part.to_ms,
-	};
-}
-
-/* Where the daemon did not run in the gap. */
-static void
-count_down(struct summing *s, struct stretch gap)
-{
-	for (size_t i = 0; i < s->up_count && gap.from_ms < gap.to_ms; i++) {
-		if (s->up[i].to_ms <= gap.from_ms)
-			continue;
-		if (s->up[i].from_ms > gap.from_ms)
-			count(s, REPORT_DOWN, NULL,
-			    (struct stretch){ gap.from_ms,
-				smaller(s->up[i].from_ms, gap.to_ms) });
-		gap.from_ms = s->up[i].to_ms;
-	}
-	if (gap.from_ms < gap.to_ms)
-		count(s, REPORT_DOWN, NULL, gap);
-}
-
-/* --- one worker ------------------------------------------------------ */
-
-static enum report_use
-use_of(const struct report_time_in *in, const struct work_span *span)
-{
-	struct json_object *row = NULL;
-	const char *outcome;
-
-	if (span->use != WORK_WORKING || span->task == NULL)
-		return uses[span->use];
-	if (!json_object_object_get_ex(in->ended, span->task, &row))
-		json_object_object_get_ex(in->open, span->task, &row);
-	if (row == NULL)
-		return REPORT_OPEN;
-	if (span->attempt > 0 &&
-	    span->attempt < json_int_or(row, "attempts", 0))
-		return REPORT_FAILED;
-	outcome = json_string_or(row, "outcome", NULL);
-	if (outcome == NULL)
-		return REPORT_OPEN;
-	return strcmp(outcome, "landed") == 0 ||
-		strcmp(outcome, "no_changes") == 0 ?
-	    REPORT_LANDED :
-	    REPORT_FAILED;
-}
-
-static void
-give(struct summing *s, const struct work_span *span, struct stretch part)
-{
-	int64_t ms = part.to_ms - part.from_ms;
-
-	if (ms <= 0)
-		return;
-	count(s, use_of(s->in, span), span, part);
-	if (span->task != NULL &&
-	    (span->use == WORK_WORKING || span->use == WORK_CONFLICT))
-		json_set_int(s->worked, span->task,
-		    json_int_or(s->worked, span->task, 0) + ms);
-}
-
-/* The gaps that it covers are its own: nothing that ends before it has them. */
-static void
-fill_gaps(
-    struct summing *s, const struct work_span *span, int64_t from, int64_t to)
-{
-	while (s->gap_count > 0) {
-		struct stretch *last = &s->gaps[s->gap_count - 1];
-
-		if (last->to_ms <= from)
-			return;
-		give(s, span,
-		    (struct stretch){ larger(last->from_ms, from),
-			smaller(last->to_ms, to) });
-		if (last->from_ms < from) {
-			last->to_ms = from;
-			return;
-		}
-		s->gap_count--;
-	}
-}
-
-static void
-add_gap(struct summing *s, int64_t from, int64_t to)
-{
-	if (to > from)
-		s->gaps[s->gap_count++] = (struct stretch){ from, to };
-}
-
-/* Spans of one worker, by their ends. */
-static void
-sum_worker(struct summing *s, const struct work_span **spans, size_t count)
-{
-	const struct report_time_in *in = s->in;
-	int64_t first = INT64_MAX, cursor;
-
-	memset(s->rows, 0, sizeof s->rows);
-	s->gap_count = 0;
-	s->worker = spans[0]->worker;
-	for (size_t i = 0; i < count; i++)
-		first = smaller(first, spans[i]->from_ms);
-	cursor = larger(first, in->from_ms);
-	for (size_t i = 0; i < count; i++) {
-		int64_t from = larger(spans[i]->from_ms, in->from_ms);
-		int64_t to = smaller(spans[i]->to_ms, in->to_ms);
-
-		if (to <= from)
-			continue;
-		fill_gaps(s, spans[i], from, to);
-		add_gap(s, cursor, from);
-		give(s, spans[i], (struct stretch){ larger(cursor, from), to });
-		cursor = larger(cursor, to);
-	}
-	if (spans[count - 1]->to_ms >= in->to_ms ||
-	    json_object_object_get_ex(in->workers, spans[0]->worker, NULL))
-		add_gap(s, cursor, in->to_ms);
-	for (size_t i = 0; i < s->gap_count; i++)
-		count_down(s, s->gaps[i]);
-}
-
-/* --- all of them ----------------------------------------------------- */
-
-static int
-by_worker(const void *a, const void *b)
-{
-	const struct work_span *x = *(const struct work_span *const *)a;
-	const struct work_span *y = *(const struct work_span *const *)b;
-	int names = strcmp(x->worker, y->worker);
-
-	return names != 0 ? names :
-			    (x->to_ms > y->to_ms) - (x->to_ms < y->to_ms);
-}
-
-static struct json_object *
-rows_json(const int64_t *rows, int64_t *ret_sum)
-{
-	struct json_object *json = json_object_new_object();
-
-	*ret_sum = 0;
-	for (int i = 0; i < REPORT_USE_COUNT; i++) {
-		json_set_int(json, report_use_words[i], rows[i]);
-		*ret_sum += rows[i];
-	}
-	return json;
-}
-
-static void
-add_worker(struct summing *s, const char *name, struct json_object *list)
-{
-	struct json_object *row, *rows;
-	int64_t sum;
-
-	rows = rows_json(s->rows, &sum);
-	if (sum == 0) {
-		json_object_put(rows);
-		return;
-	}
-	row = json_object_new_object();
-	json_set_string(row, "worker", name);
-	json_set_int(row, "worker_ms", sum);
-	json_set(row, "rows", rows);
-	json_object_array_add(list, row);
-	for (int i = 0; i < REPORT_USE_COUNT; i++)
-		s->all[i] += s->rows[i];
-}
-
-struct json_object *
-report_time(const struct report_time_in *in, struct json_object **ret_worked)
-{
-	struct summing s = { .in = in, .worked = json_object_new_object() };
-	struct json_object *json = json_object_new_object();
-	struct json_object *list = json_object_new_array(), *rows;
-	struct json_object *titles = json_object_new_object();
-	int64_t sum;
-	size_t count;
-	size_t next;
-
-	for (int i = 0; i < REPORT_USE_COUNT; i++)
-		json_set_string(
-		    titles, report_use_words[i], report_use_titles[i]);
-	/* At most one gap before each span of a worker, and one at the end. */
-	s.gaps = xcalloc(in->count + 1, sizeof *s.gaps);
-	s.up = xcalloc(in->count + 1, sizeof *s.up);
-	s.spans = xcalloc(in->count + 1, sizeof(struct work_span *));
-	find_up(&s);
-	count = s.in->count;
-	for (size_t i = 0; i < count; i++)
-		s.spans[i] = &s.in->spans[i];
-	qsort(s.spans, count, sizeof(struct work_span *), by_worker);
-	for (size_t i = 0; i < count; i = next) {
-		for (next = i + 1; next < count &&
-		     strcmp(s.spans[next]->worker, s.spans[i]->worker) == 0;)
-			next++;
-		sum_worker(&s, s.spans + i, next - i);
-		add_worker(&s, s.spans[i]->worker, list);
-	}
-	rows = rows_json(s.all, &sum);
-	json_set_int(json, "workers", (int64_t)json_object_array_length(list));
-	json_set_int(json, "worker_ms", sum);
-	json_set_int(json, "wall_ms", larger(in->to_ms - in->from_ms, 0));
-	json_set(json, "rows", rows);
-	json_set(json, "titles", titles);
-	json_set(json, "by_worker", list);
-	free(s.gaps);
-	free(s.up);
-	free(s.spans);
-	*ret_worked = s.worked;
-	return json;
-}
-
-void
-report_run_release(struct report_run *run)
-{
-	free(run->wanted);
-	free(run->id);
-	free(run->first);
-	free(run->last);
-	memset(run, 0, sizeof *run);
-}
-
-/* How long after its end a run is gone on with; how long one that was killed
- * may have run. */
-#define AGAIN_MS  (3600 * (int64_t)1000)
-#define KILLED_MS (24 * AGAIN_MS)
-
-static bool
-goes_on(const struct report_run *run, int64_t at_ms)
-{
-	return run->id != NULL && !run->complete &&
-	    (run->ended_ms > 0 ? at_ms - run->ended_ms <= AGAIN_MS :
-				 at_ms - run->begun_ms <= KILLED_MS);
-}
-
-static bool
-is_wanted(const struct report_run *run)
-{
-	return run->wanted != NULL && run->id != NULL &&
-	    strcmp(run->id, run->wanted) == 0;
-}
-
-bool
-report_run_is_found(const struct report_run *run)
-{
-	return run->id != NULL && (run->wanted == NULL || is_wanted(run));
-}
-
-void
-report_run_event(struct report_run *run, const char *id,
-    enum report_run_what what, int64_t at)
-{
-	xstrset(&run->last, id);
-	if (run->next_ms != 0)
-		return;
-	if (run->id == NULL || strcmp(run->id, id) != 0) {
-		if (is_wanted(run)) {
-			run->next_ms = at;
-			return;
-		}
-		if (!goes_on(run, at)) {
-			xstrset(&run->first, id);
-			run->from_ms = at;
-		}
-		xstrset(&run->id, id);
-	}
-	if (what == REPORT_RUN_BEGINS)
-		run->begun_ms = at;
-	run->ended_ms = what == REPORT_RUN_BEGINS ? 0 : at;
-	run->complete = what == REPORT_RUN_COMPLETE;
-}
-
-int64_t
-report_run_end(const struct report_run *run, const struct work_span *spans,
-    size_t count, bool goes_on, int64_t now_ms)
-{
-	int64_t end = run->from_ms;
-
-	if (goes_on && run->next_ms == 0)
-		return now_ms;
-	if (run->ended_ms > 0)
-		return run->ended_ms;
-	for (size_t i = 0; i < count; i++)
-		if (spans[i].to_ms > end &&
-		    (run->next_ms == 0 || spans[i].to_ms <= run->next_ms))
-			end = spans[i].to_ms;
-	return end;
-}
-
 #define FAILURE_LATE_MS 60000
 
 struct making {
@@ -506,7 +101,7 @@ static const struct schema_field count_fields[] = {
 	SCHEMA_IS("open", INT, "begun and not ended"),
 };
 
-const struct schema report_counts_schema =
+static const struct schema report_counts_schema =
     SCHEMA_OF(struct making, count_fields);
 
 static void
@@ -682,7 +277,7 @@ static const struct schema_field period_fields[] = {
 	PERIOD("goes_on", goes_on, "the period ends now, and is not over"),
 };
 
-const struct schema report_period_schema =
+static const struct schema report_period_schema =
     SCHEMA_OF(struct report_inputs, period_fields);
 
 static void
@@ -762,3 +357,112 @@ report_make(const struct report_inputs *in)
 	json_object_put(m.worked);
 	return m.report;
 }
+
+/* --- what it looks like ---------------------------------------------- */
+
+static const struct schema task = SCHEMA_SHAPE(SCHEMA_IS("id", STRING, NULL),
+    SCHEMA_OR_NULL("title", STRING, NULL),
+    SCHEMA_OR_NULL("outcome", STRING, "null: it has not ended"),
+    SCHEMA_OR_NULL("step", STRING, NULL),
+    SCHEMA_OR_NULL("commit", STRING, "that it landed as"),
+    SCHEMA_OR_NULL("worker", STRING, "that had it last"),
+    SCHEMA_OR_NULL("run_id", STRING, NULL), SCHEMA_IS("attempts", INT, NULL),
+    SCHEMA_IS("turns", INT, NULL), SCHEMA_OR_NULL("finished_unix", INT, NULL),
+    SCHEMA_OR_NULL("wall_ms", INT, "from its creation to its end"),
+    SCHEMA_OR_NULL(
+	"cost_micros", INT, "millionths of a dollar; null: not known"),
+    SCHEMA_OR_NULL("cost_source", STRING, "unknown, estimate or reported"),
+    SCHEMA_OR_NULL("lines_added", INT, "null: not known"),
+    SCHEMA_OR_NULL("lines_removed", INT, NULL),
+    SCHEMA_OR_NULL("weakens", STRING, "what it does to tests"),
+    SCHEMA_OR_NULL("reason", STRING, "why it failed"),
+    SCHEMA_OR_NULL("last_words", STRING, "of its agent"),
+    SCHEMA_IS("worked_ms", INT, "what was worked on it in this period"),
+    SCHEMA_MAY("finished_ms", INT, NULL));
+
+static const struct schema uses = {
+	.fields = &(const struct schema_field){ .type = SCHEMA_INT,
+	    .help = "milliseconds" },
+};
+
+static const struct schema worker =
+    SCHEMA_SHAPE(SCHEMA_IS("worker", STRING, NULL),
+	SCHEMA_IS("worker_ms", INT, "the sum of its rows"),
+	SCHEMA_IS("rows", MAP, NULL, .of = &uses));
+
+static const struct schema time_shape =
+    SCHEMA_SHAPE(SCHEMA_IS("workers", INT, "that existed"),
+	SCHEMA_IS("worker_ms", INT, "their time: the sum of the rows"),
+	SCHEMA_IS("wall_ms", INT, "of the period"),
+	SCHEMA_IS("rows", MAP, "what that time was used for", .of = &uses),
+	SCHEMA_IS("titles", MAP, "what these are called",
+	    .of = SCHEMA_VALUES(STRING)),
+	SCHEMA_IS("by_worker", ROWS, NULL, .of = &worker));
+
+static const struct schema check = SCHEMA_SHAPE(
+    SCHEMA_IS("command", STRING, NULL),
+    SCHEMA_IS("trees", INT, "that it has judged"),
+    SCHEMA_IS("flaky_trees", INT, "of them, those that both failed and passed"),
+    SCHEMA_IS("flaky_alarm", BOOL, "that is too many"));
+
+static const struct schema landing =
+    SCHEMA_SHAPE(SCHEMA_IS("queue", INT, "what waits to land now"),
+	SCHEMA_IS("red", BOOL, "the branch itself fails its check"),
+	SCHEMA_IS("checks", MAP, "checks of the period by their result",
+	    .of = SCHEMA_VALUES(INT)),
+	SCHEMA_OR_NULL(
+	    "check", OBJECT, "null: no check command is set", .of = &check));
+
+static const struct schema repair = SCHEMA_SHAPE(SCHEMA_IS("at_ms", INT, NULL),
+    SCHEMA_IS("kind", STRING, NULL), SCHEMA_OR_NULL("class", STRING, NULL),
+    SCHEMA_OR_NULL("words", STRING, NULL),
+    SCHEMA_OR_NULL("outcome", STRING, "of a repair"),
+    SCHEMA_IS("took_ms", INT, NULL),
+    SCHEMA_OR_NULL("cost_micros", INT, "of a repair"));
+
+static const struct schema intervention =
+    SCHEMA_SHAPE(SCHEMA_IS("at_ms", INT, NULL), SCHEMA_IS("type", STRING, NULL),
+	SCHEMA_OR_NULL("worker", STRING, NULL),
+	SCHEMA_OR_NULL("task", STRING, NULL),
+	SCHEMA_OR_NULL("result", STRING, NULL),
+	SCHEMA_OR_NULL("class", STRING, "what was found"),
+	SCHEMA_OR_NULL("action", STRING, "what was done; log: nothing"),
+	SCHEMA_OR_NULL("words", STRING, NULL));
+
+static const struct schema oversight_counts =
+    SCHEMA_SHAPE(SCHEMA_IS("detections", INT, NULL),
+	SCHEMA_IS("interventions", INT, "those with an action"));
+
+static const struct schema left_off =
+    SCHEMA_SHAPE(SCHEMA_IS("landed", INT, NULL),
+	SCHEMA_IS("not_landed", INT, NULL), SCHEMA_IS("open", INT, NULL),
+	SCHEMA_IS("repairs", INT, NULL), SCHEMA_IS("oversight", INT, NULL));
+
+static const struct schema shape_report = SCHEMA_SHAPE(
+    SCHEMA_OR_NULL("project", STRING, NULL),
+    SCHEMA_OR_NULL("root", STRING, NULL),
+    SCHEMA_OR_NULL("branch", STRING, NULL),
+    SCHEMA_OR_NULL("made_unix", INT, NULL),
+    SCHEMA_IS("period", OBJECT, NULL, .of = &report_period_schema),
+    SCHEMA_IS("verdict", OBJECT, NULL, .of = &report_verdict_schema),
+    SCHEMA_MAY(
+	"hosts", ROWS, "of a fleet, lost ones first", .of = &view_host_schema),
+    SCHEMA_IS(
+	"needs", ROWS, "what needs a person now", .of = &view_need_schema),
+    SCHEMA_IS("counts", OBJECT, NULL, .of = &report_counts_schema),
+    SCHEMA_IS("landed", ROWS, "with those that needed no change", .of = &task),
+    SCHEMA_IS("not_landed", ROWS, NULL, .of = &task),
+    SCHEMA_IS("open", ROWS, NULL, .of = &task),
+    SCHEMA_IS("money", OBJECT, NULL, .of = &report_money_schema),
+    SCHEMA_IS("time", OBJECT, NULL, .of = &time_shape),
+    SCHEMA_IS("landing", OBJECT, NULL, .of = &landing),
+    SCHEMA_IS("repairs", ROWS, "failures of llmc, and repairs", .of = &repair),
+    SCHEMA_IS("oversight", ROWS, NULL, .of = &intervention),
+    SCHEMA_IS("oversight_counts", OBJECT, NULL, .of = &oversight_counts),
+    SCHEMA_IS("notes", LIST, "what is estimated or not known"),
+    SCHEMA_IS("left_off", OBJECT, NULL, .of = &left_off),
+    SCHEMA_MAY(
+	"charts", OBJECT, "with --charts or --html", .of = &charts_schema));
+
+const struct schema_field report_shape = { .type = SCHEMA_OBJECT,
+	.of = &shape_report };

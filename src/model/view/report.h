@@ -133,10 +133,6 @@ struct report_inputs {
 /* The caller owns it. */
 struct json_object *report_make(const struct report_inputs *in);
 
-/* Parts of it, for report-shape.c. */
-extern const struct schema report_counts_schema;
-extern const struct schema report_period_schema;
-
 /* For people, in local time: as text, or as one page for a browser. */
 
 /* Appended: of what it is, and its verdict; then all the rest, too. width and
@@ -158,10 +154,12 @@ void report_html(struct json_object *report, struct buf *out);
 struct json_object *report_money(struct json_object *landed,
     struct json_object *not_landed, struct json_object *open,
     struct json_object *budget, int64_t from_ms, int64_t to_ms);
+extern const struct schema report_money_schema;
 
 /* Set "verdict" {level, words} of a report that has all its other members.
  * failure: words of a failure of the daemon that stands, or NULL. */
 void report_verdict(struct json_object *report, const char *failure);
+extern const struct schema report_verdict_schema;
 
 extern const struct schema_field report_shape;
 

@@ -23,7 +23,7 @@ size_t charts_ticks(int64_t from_ms, int64_t wall_ms, int room,
 /* "per hour", "per 5m" */
 void charts_add_step(struct json_object *charts, struct buf *out);
 
-/* --- the first lines of llmc top, and the last one --------------------- */
+/* --- the words of llmc top, and lines of them --------------------------- */
 
 struct top_clock {
 	int64_t now_ms; /* wall clock */
@@ -33,6 +33,9 @@ struct top_clock {
 
 /* "12s", "4m", "1h", "3d": at most four columns; "-" for the moment 0. */
 void top_add_age(struct top_clock *clock, int64_t since_unix, struct buf *out);
+/* The same with two units from an hour on: "9h12m". */
+void
+top_add_uptime(struct top_clock *clock, int64_t since_unix, struct buf *out);
 
 /* "06:58", or "11-16" for another day; "-" for the moment 0. */
 void top_add_moment(struct top_clock *clock, int64_t at_unix, struct buf *out);
@@ -62,6 +65,45 @@ void top_add_cost_words(struct json_object *row, struct buf *out);
 
 /* "18.40" of millionths. */
 void top_add_dollars(int64_t micros, struct buf *out);
+
+struct top_line {
+	char *text;
+	enum grid_style style;
+	int label; /* columns at its beginning that are a label */
+	int64_t next_ms; /* when it is different */
+};
+
+struct top_lines {
+	int width;
+	struct top_line *lines;
+	size_t count, cap;
+	struct top_clock *clock;
+	int64_t next_ms; /* of the clock, with the lines that were drawn */
+};
+
+/* clock: that the texts are made with; only the lines that are drawn count for
+ * its next_ms, which is right again after the release. */
+void
+top_lines_init(struct top_lines *lines, int width, struct top_clock *clock);
+void top_lines_release(struct top_lines *lines);
+
+/* Wrapped, with `indent` columns before each line. A text that is NULL or empty
+ * adds nothing. */
+void top_lines_add(struct top_lines *lines, int indent, enum grid_style style,
+    const char *text);
+
+/* A label, and the text beside it; nothing without a text. */
+void top_lines_field(struct top_lines *lines, const char *label,
+    enum grid_style style, const char *text);
+
+/* An empty line and a headline. */
+void top_lines_head(struct top_lines *lines, const char *words);
+
+/* Lines from `first` on, as many as fit. */
+void top_lines_draw(struct top_lines *lines, int first, struct grid *grid,
+    int row, int column, int rows);
+
+/* --- its first lines, and the last one --------------------------------- */
 
 /* Draw the first lines. Returns how many. view: as top_ui_view() says. */
 int top_head_draw(struct json_object *view, const struct top_ui *ui,
@@ -100,42 +142,6 @@ void view_host_words(struct json_object *row, struct buf *out);
 /* All that is known about one row of llmc top: a worker, a task, an entry of
  * the landing queue, a goal with its tree, a failure, an event. Pure. */
 
-struct top_line {
-	char *text;
-	enum grid_style style;
-	int label; /* columns at its beginning that are a label */
-	int64_t next_ms; /* when it is different */
-};
-
-struct top_lines {
-	int width;
-	struct top_line *lines;
-	size_t count, cap;
-	struct top_clock *clock;
-	int64_t next_ms; /* of the clock, with the lines that were drawn */
-};
-
-/* clock: that the texts are made with; only the lines that are drawn count for
- * its next_ms, which is right again after the release. */
-void
-top_lines_init(struct top_lines *lines, int width, struct top_clock *clock);
-void top_lines_release(struct top_lines *lines);
-
-/* Wrapped, with `indent` columns before each line. A text that is NULL or empty
- * adds nothing. */
-void top_lines_add(struct top_lines *lines, int indent, enum grid_style style,
-    const char *text);
-
-/* A label, and the text beside it; nothing without a text. */
-void top_lines_field(struct top_lines *lines, const char *label,
-    enum grid_style style, const char *text);
-
-/* An empty line and a headline. */
-void top_lines_head(struct top_lines *lines, const char *words);
-
-/* Lines from `first` on, as many as fit. */
-void top_lines_draw(struct top_lines *lines, int first, struct grid *grid,
-    int row, int column, int rows);
 void top_detail_add(struct json_object *view, const struct top_row *at,
     struct top_clock *clock, struct top_lines *lines);
 
