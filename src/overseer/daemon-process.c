@@ -99,8 +99,7 @@ way_out_open(void)
 #define SMALL_MAX       4096
 #define FOREVER_MS      (3650 * 24 * 3600 * (int64_t)1000)
 #define NOW_MS          800 /* for an end at once */
-#define NOW_KILL_MS \
-	400 /* after SIGKILL then; together less than daemon-process.c */
+#define NOW_KILL_MS     400 /* after SIGKILL then; together less than LEAVE_MS */
 #define DAEMON_PROCESS_KILL_MS \
 	5000 /* after SIGKILL, for what hangs in the kernel */
 
@@ -133,10 +132,10 @@ daemon_process_release(struct daemon_process *d)
 
 /* --- the end --------------------------------------------------------- */
 
+/* It has ended, and that is written down; what follows is for others. */
 static void
-gone(struct overseer *o, int status, const char *words)
+note_end(struct overseer *o, int status, const char *words)
 {
-	cleanup_free char *lock = overseer_path(o, "state.lock");
 	struct daemon_process *d = &o->daemon;
 
 	way_out.daemon = -1;
@@ -151,17 +150,13 @@ gone(struct overseer *o, int status, const char *words)
 	kept_listener_drain(&o->listener, d->life);
 	let_go(d);
 	log_info("the daemon (pid %d) %s", (int)d->ref.pid, words);
-	if (d->told_to_end && !o->stopping && o->state != STATE_ENDING_DAEMON) {
-		observe_end(o); /* an earlier overseer wanted it to end */
-		daemon_takeover_or_end(o);
-	} else if (o->state == STATE_STARTING && !d->adopted && !d->ready &&
-	    lock_is_held(lock) == 1) {
-		observe_end(o);
-		d->beaten = true;
-		daemon_takeover_or_end(o);
-	} else {
-		respond_ended(o);
-	}
+}
+
+static void
+gone(struct overseer *o, int status, const char *words)
+{
+	note_end(o, status, words);
+	o->daemon.ended(o);
 }
 
 static void
@@ -285,10 +280,6 @@ daemon_process_end(struct overseer *o, bool now)
 {
 	struct daemon_process *d = &o->daemon;
 
-	if (!d->alive) {
-		respond_ended(o);
-		return;
-	}
 	if (d->stuck) { /* it has had SIGKILL */
 		on_kill_over(o);
 		return;
@@ -302,6 +293,57 @@ daemon_process_end(struct overseer *o, bool now)
 	loop_timer_free(d->kill);
 	d->kill = loop_after(
 	    o->loop, now ? NOW_MS : tuning.daemon_stop, on_grace_over, o);
+}
+
+/* --- what it leaves --------------------------------------------------- */
+
+/* One of the daemon that has ended, not of the one before it. */
+static bool
+is_own_beat(const struct overseer *o, struct json_object *beat)
+{
+	return text_is(
+	    o->daemon.instance, json_string_or(beat, "instance_id", ""));
+}
+
+void
+daemon_evidence_begin(struct overseer *o)
+{
+	cleanup_json struct json_object *beat = NULL;
+	char **text = &o->evidence.heartbeat;
+
+	evidence_release(&o->evidence);
+	evidence_read_first(&o->workspace,
+	    o->daemon.alive ? o->daemon.ref.pid : 0, &o->evidence);
+	if (*text != NULL &&
+	    json_parse(*text, strlen(*text), strlen(*text), &beat, NULL) == 0 &&
+	    !is_own_beat(o, beat))
+		free(take_ptr(text));
+	/* One that ends in order takes its heartbeat away. */
+	if (*text == NULL && is_own_beat(o, o->beat)) {
+		cleanup_buf struct buf last = BUF_INIT;
+
+		json_print(o->beat, false, &last);
+		*text = buf_take(&last);
+	}
+	o->evidence_from = o->daemon.said_from;
+	o->evidence_to = INT64_MAX;
+	free(take_ptr(&o->evidence_stamp));
+	o->evidence_saved = NULL;
+}
+
+void
+daemon_evidence_read(struct overseer *o)
+{
+	cleanup_free char *said = overseer_path(o, "logs/autod.stderr");
+	char stamp[CLOCK_STAMP_SIZE];
+
+	if (o->evidence_from < 0)
+		return;
+	evidence_read_rest(&o->workspace, said, o->evidence_from,
+	    o->evidence_to, &o->evidence);
+	o->evidence_from = -1;
+	clock_format_compact(clock_wall_ms(), stamp);
+	xstrset(&o->evidence_stamp, stamp);
 }
 
 /* --- the beginning --------------------------------------------------- */
@@ -392,7 +434,7 @@ open_said(struct overseer *o, bool *ret_empties)
 		return fd_close(fd);
 	*ret_empties = st.st_size >= SAID_MAX;
 	if (*ret_empties)
-		respond_read_evidence(o);
+		daemon_evidence_read(o);
 	else
 		o->daemon.said_from = o->evidence_to = st.st_size;
 	return fd;
@@ -431,8 +473,9 @@ spawn(struct overseer *o, struct child_spec *spec, struct err *err)
 	return 0;
 }
 
-static void
-daemon_process_start(struct overseer *o)
+/* False: it has ended already. */
+static bool
+start(struct overseer *o, daemon_ended_fn *ended)
 {
 	struct daemon_process *d = &o->daemon;
 	cleanup_free char *failure = overseer_path(o, "failure.json");
@@ -454,6 +497,7 @@ daemon_process_start(struct overseer *o)
 	    (const char *const[]){ path, FD_CHANNEL_VARIABLE "=9", NULL };
 	daemon_process_release(d);
 	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
+	d->ended = ended;
 	d->started_ms = clock_mono_ms();
 	said = open_said(o, &empties);
 	spec.output_fd = said > 0 ? said : 0;
@@ -469,23 +513,20 @@ daemon_process_start(struct overseer *o)
 				  * it can */
 	overseer_set_state(o, STATE_STARTING);
 	if (spawn(o, &spec, &err) < 0) {
-		gone(o, 127, err.msg);
-		return;
+		note_end(o, 127, err.msg);
+		return false;
 	}
 	d->alive = true;
 	way_out.daemon = d->ref.pidfd;
 	overseer_register(o);
-	observe_begin(o);
+	return true;
 }
 
 #define REGISTRATION_MAX (64 * 1024)
-#define TAKE_LOOK_MS     5
 #define TAKE_MS          5000 /* for who holds the lock to register and beat */
 
-static void on_take_due(void *arg);
-
-static bool
-is_held(const struct overseer *o)
+bool
+daemon_lock_is_held(const struct overseer *o)
 {
 	cleanup_free char *lock = overseer_path(o, "state.lock");
 
@@ -504,7 +545,8 @@ find(struct procref *ref, struct json_object *json)
 
 /* Takes ref and instance over. */
 static void
-adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
+adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s,
+    daemon_ended_fn *ended)
 {
 	struct daemon_process *d = &o->daemon;
 	int64_t age;
@@ -512,6 +554,7 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 
 	daemon_process_release(d);
 	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
+	d->ended = ended;
 	d->ref = *ref;
 	d->alive = d->adopted = true;
 	d->instance = instance;
@@ -529,7 +572,6 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 	    (int)d->ref.pid);
 	overseer_set_state(o, STATE_STARTING);
 	overseer_register(o);
-	observe_begin(o);
 }
 
 /* --- who holds the lock ---------------------------------------------- */
@@ -568,29 +610,26 @@ verify(const struct overseer *o, struct procref *ref,
 	return 0;
 }
 
-/* Start it, or take over who holds its lock, now or a little later. */
-static int
-try_take(struct overseer *o, struct err *err)
+int
+daemon_process_take(struct overseer *o, daemon_ended_fn *ended, struct err *err)
 {
 	struct procref ref = PROCREF_INIT;
 	cleanup_json struct json_object *daemon = NULL;
 	int r;
 
-	if (!is_held(o)) {
+	if (!daemon_lock_is_held(o)) {
 		o->take_ms = 0;
-		if (o->daemon.beaten)
-			respond_ended(o); /* so that was not why it failed */
-		else
-			daemon_process_start(o);
-		return 0;
+		if (o->daemon.beaten) /* so that was not why it failed */
+			return DAEMON_ENDED;
+		return start(o, ended) ? DAEMON_TAKEN : DAEMON_ENDED;
 	}
 	r = verify(o, &ref, &daemon, err);
 	if (r == 0) {
 		o->take_ms = 0;
 		adopt(o, &ref,
 		    xstrdup(json_string_or(daemon, "instance_id", "")),
-		    json_int_or(daemon, "start_time_unix", 0));
-		return 0;
+		    json_int_or(daemon, "start_time_unix", 0), ended);
+		return DAEMON_TAKEN;
 	}
 	procref_release(&ref);
 	if (r != -EAGAIN)
@@ -601,90 +640,13 @@ try_take(struct overseer *o, struct err *err)
 	}
 	if (clock_mono_ms() - o->take_ms > TAKE_MS)
 		return r;
-	loop_timer_free(o->delay);
-	o->delay = loop_after(o->loop, TAKE_LOOK_MS, on_take_due, o);
 	*err = (struct err){ 0 };
-	return 0;
+	return DAEMON_LATER;
 }
 
-void
-daemon_takeover_or_end(struct overseer *o)
-{
-	struct err err = { 0 };
-
-	if (try_take(o, &err) < 0)
-		ending_begin(o, OVERSEER_REFUSED, err.msg);
-}
-
-static void
-on_take_due(void *arg)
-{
-	struct overseer *o = arg;
-
-	daemon_takeover_or_end(o);
-}
-
-/* --- what an earlier overseer wrote down ------------------------------ */
-
-static bool
-read_verdict(const char *name, enum health_verdict *ret_verdict)
-{
-	for (unsigned i = 0; i < HEALTH_VERDICT_COUNT; i++) {
-		if (strcmp(health_verdict_name(i), name) == 0) {
-			*ret_verdict = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Not after a crash of the overseer: only its regular end, or that there was
- * none, makes this start a person's. */
-static void
-note_start(struct overseer *o, struct json_object *json, int r)
-{
-	struct spiral_event event = { .kind = SPIRAL_START,
-		.at_ms = clock_wall_ms() };
-	const char *state = json_string_or(json, "state", "");
-
-	if (o->history.count == 0 ||
-	    (r != -ENOENT &&
-		strcmp(state, overseer_state_name(STATE_TERMINATED)) != 0))
-		return;
-	history_note(&o->history, &event);
-	overseer_register(o);
-}
-
-/* The failure that it was dealing with; false = none. */
-static bool
-read_failure(struct overseer *o, struct json_object *json)
-{
-	const char *state = json_string_or(json, "state", "");
-	const char *class = json_string_or(json, "class", NULL);
-	const char *words = json_string_or(json, "failure", NULL);
-	cleanup_buf struct buf signature = BUF_INIT;
-
-	if ((strcmp(state, overseer_state_name(STATE_ENDING_DAEMON)) != 0 &&
-		strcmp(state, overseer_state_name(STATE_REMEDIATING)) != 0) ||
-	    words == NULL ||
-	    !read_verdict(json_string_or(json, "verdict", ""), &o->verdict))
-		return false;
-	o->words = xstrdup(words);
-	o->class = class != NULL ? xstrdup(class) : NULL;
-	o->cut_short =
-	    strcmp(state, overseer_state_name(STATE_REMEDIATING)) == 0;
-	o->abrupt = json_bool_or(json, "abrupt", false);
-	o->failed_ms = json_int_or(json, "failed_ms", 0);
-	o->ran_ms = json_int_or(json, "ran_ms", 0);
-	o->attempt = (int)json_int_or(json, "attempt", 0);
-	health_signature(o->verdict, o->class, o->words, &signature);
-	o->signature = xstrdup(signature.data);
-	return true;
-}
-
-/* Its daemon; false when that is gone. */
-static bool
-take_recorded(struct overseer *o, struct json_object *daemon, bool failed)
+bool
+daemon_process_adopt(
+    struct overseer *o, struct json_object *daemon, daemon_ended_fn *ended)
 {
 	struct procref ref = PROCREF_INIT;
 
@@ -692,37 +654,6 @@ take_recorded(struct overseer *o, struct json_object *daemon, bool failed)
 		procref_release(&ref);
 		return false;
 	}
-	adopt(o, &ref, NULL, json_int_or(daemon, "started_unix", 0));
-	if (failed) {
-		respond_resume(o);
-	} else if (json_bool_or(daemon, "told_to_end", false)) {
-		log_info("it was told to stop: another one follows");
-		daemon_process_end(o, false);
-	}
+	adopt(o, &ref, NULL, json_int_or(daemon, "started_unix", 0), ended);
 	return true;
-}
-
-int
-daemon_takeover_begin(struct overseer *o, struct err *err)
-{
-	cleanup_free char *file = overseer_path(o, "overseer.json");
-	cleanup_json struct json_object *json = NULL;
-	struct json_object *daemon = NULL;
-	bool failed = false;
-	int r;
-
-	/* The session of an abandoned repair. */
-	repair_agent_sweep(o);
-	r = json_load(file, REGISTRATION_MAX, &json, NULL);
-	note_start(o, json, r);
-	if (r == 0)
-		failed = read_failure(o, json);
-	if (json_get_object(json, "", "daemon", &daemon, NULL) == 0 &&
-	    take_recorded(o, daemon, failed))
-		return 0;
-	if (failed && !is_held(o)) {
-		respond_resume(o);
-		return 0;
-	}
-	return try_take(o, err);
 }

@@ -23,6 +23,8 @@
 #define PRESSURE      60.0 /* percent of time that a process waits for the CPU */
 #define STALL_LOOKS   6 /* in a stall timeout */
 
+static void look(struct overseer *o);
+
 static int64_t
 limit(const struct overseer *o, const char *key)
 {
@@ -49,7 +51,7 @@ on_log_line(const char *line, size_t len, bool cut, void *arg)
 	    !health_read_line(line, level, o->daemon.ref.pid,
 		old ? s->since : NULL, &s->complaint))
 		return;
-	observe_look(o);
+	look(o);
 }
 
 static void
@@ -286,7 +288,7 @@ next_look_ms(const struct overseer *o)
 static void
 on_look_due(void *arg)
 {
-	observe_look(arg);
+	look(arg);
 }
 
 static void
@@ -315,11 +317,11 @@ static void
 on_reread(struct overseer *o, const struct err *err)
 {
 	(void)err;
-	observe_look(o);
+	look(o);
 }
 
-void
-observe_look(struct overseer *o)
+static void
+look(struct overseer *o)
 {
 	cleanup_free char *declared = NULL;
 	struct health_facts facts;
@@ -379,20 +381,28 @@ observe_look(struct overseer *o)
 	}
 	if (verdict == HEALTH_COMPLAINED && o->sight.failure)
 		verdict = HEALTH_FAILED; /* the typed record says more */
-	respond_verdict(o, verdict,
+	o->sight.on_verdict(o, verdict,
 	    verdict == HEALTH_COMPLAINED   ? facts.complaint :
 		verdict == HEALTH_COMPLETE ? declared :
 					     NULL);
 }
 
 void
-observe_begin(struct overseer *o)
+observe_look(struct overseer *o, observe_fn *on_verdict)
+{
+	o->sight.on_verdict = on_verdict;
+	look(o);
+}
+
+void
+observe_begin(struct overseer *o, observe_fn *on_verdict)
 {
 	cleanup_free char *log = overseer_path(o, "logs/autod.log");
 	bool past = o->sight.tail == NULL && o->daemon.adopted;
 	struct err err = { 0 };
 
 	observe_end(o);
+	o->sight.on_verdict = on_verdict;
 	if (past) {
 		struct sight *s = &o->sight;
 		int64_t age = clock_mono_ms() - o->daemon.started_ms;
@@ -416,8 +426,11 @@ void
 observe_end(struct overseer *o)
 {
 	struct tail *tail = o->sight.tail;
+	observe_fn *on_verdict = o->sight.on_verdict;
 
 	loop_timer_free(take_ptr(&o->sight.look));
 	buf_release(&o->sight.complaint);
-	o->sight = (struct sight){ .tail = tail, .complaint = BUF_INIT };
+	o->sight = (struct sight){
+		.tail = tail, .on_verdict = on_verdict, .complaint = BUF_INIT
+	};
 }

@@ -5,22 +5,28 @@
  * stalls, gathers evidence, has a Claude Code session repair what broke, starts
  * the daemon again, and stops when that does not help. Never two daemons.
  *
- *   overseer.c        the run: begins, what state it is in; the socket of its
- *                     page, from one to the next; what would make a start
- *                     useless
- *   respond.c         how it ends, and what it does not leave behind; what is
- *                     done about a verdict (model/records/remedy)
- *   daemon-process.c  the daemon's process: started, ended; one that runs
- *                     already, and what an earlier overseer left; a second
- *                     Ctrl-C ends it whatever happens
- *   observe.c         what is seen of it, turned into a verdict
- *                     (model/records/remedy)
- *   repair.c          a repair, from its place to its outcome; what its
- *                     agent is told; a fix made in a worktree onto the default
- *                     branch; logs/remediation_<stamp>.txt
- *   repair-agent.c    the agent's session, and the end of its turns
+ *   registration.c    what state it is in, for others to read
+ *   kept-listener.c   the socket of the page, from one daemon to the next
+ *   overseer-settings.c  the settings, read again
  *   writer.c          what people see; what is written to the disk, by a
  *                     process of its own
+ *   ending.c          how it ends, and what it does not leave behind
+ *   daemon-process.c  the daemon's process: started, ended, or taken over; what
+ *                     it leaves; a second Ctrl-C ends it whatever happens
+ *   observe.c         what is seen of it, turned into a verdict
+ *                     (model/records/remedy)
+ *   repair-report.c   how a repair ended: logs/remediation_<stamp>.txt
+ *   repair-check.c    what a fix must pass, and what must still be there
+ *   repair-agent.c    the agent's session, and the end of its turns
+ *   repair.c          a repair, from its place to its outcome; what its
+ *                     agent is told; a fix made in a worktree onto the default
+ *                     branch
+ *   respond.c         what is done about a verdict (model/records/remedy), and
+ *                     about what an earlier overseer left
+ *   overseer.c        the run: how it begins; what would make a start useless
+ *
+ * Each calls only those above it in this list. What happens later comes back by
+ * a callback: the end of the daemon, a verdict, the end of a repair.
  */
 #ifndef OVERSEER_PRIVATE_H
 #define OVERSEER_PRIVATE_H
@@ -64,12 +70,11 @@ struct tmux;
 struct transcript;
 struct writer;
 
-/* --- daemon-process.c: the daemon's process: started, watched, ended. */
-
-/* After the loop's own handlers, which are called first. */
-void way_out_open(void);
+/* The daemon has ended. */
+typedef void daemon_ended_fn(struct overseer *o);
 
 struct daemon_process {
+	daemon_ended_fn *ended;
 	struct child *child; /* NULL when adopted or gone */
 	struct procref ref;
 	struct loop_watch *watch; /* of an adopted one */
@@ -96,27 +101,13 @@ struct daemon_process {
 		.ref = PROCREF_INIT, .status = -1, .life = -1 \
 	}
 
-/* SIGTERM, a grace, SIGKILL; respond_ended() is called when it is gone. The
- * signal comes before anything is reported or written. One that even SIGKILL
- * does not end is reported to people, and left when we are to stop. */
-void daemon_process_end(struct overseer *o, bool now);
-
-/* One that is not our child has ended: that is all that can be known. */
-void daemon_process_is_gone(struct overseer *o);
-void daemon_process_release(struct daemon_process *process);
-
-/* Start the daemon, or take over what an earlier overseer left. Negative errno:
- * refused, with the reason. */
-int daemon_takeover_begin(struct overseer *o, struct err *err);
-
-/* Start it, or take over who holds its lock, now or a little later; a refusal
- * ends us. */
-void daemon_takeover_or_end(struct overseer *o);
-
-/* --- observe.c: what is seen of the daemon, turned into a verdict. */
+/* Something must be done about it; words: NULL = those of the verdict. */
+typedef void
+observe_fn(struct overseer *o, enum health_verdict verdict, const char *words);
 
 /* What was seen of it last. */
 struct sight {
+	observe_fn *on_verdict;
 	struct tail *tail; /* autod.log */
 	struct buf complaint;
 	int64_t past; /* bytes of the log from before it was taken over */
@@ -139,15 +130,6 @@ struct sight {
 	struct loop_timer *look;
 };
 
-void observe_begin(struct overseer *o); /* a daemon has been started */
-void observe_end(struct overseer *o);
-/* Look now: the verdict is acted on. */
-void observe_look(struct overseer *o);
-/* Has it reported a failure of its own? Class and words are taken. */
-bool observe_failure(struct overseer *o);
-
-/* --- overseer.c: the run itself. */
-
 struct kept_listener {
 	int fd; /* -1 = none */
 	char text[FD_CHANNEL_TEXT_SIZE];
@@ -159,21 +141,6 @@ struct kept_listener {
 	{                  \
 		.fd = -1   \
 	}
-
-/* A message of one that sends more than these is not read. */
-#define KEPT_LISTENER_MESSAGES 1000
-
-/* A daemon is about to start: put the socket, if there is one, into its
- * channel. */
-void kept_listener_give(struct kept_listener *kept, int channel);
-
-/* Read a message. 1: there may be more; 0: there is none now; negative: none
- * will come. */
-int kept_listener_read(struct kept_listener *kept, int channel);
-
-/* Read all that have come. */
-void kept_listener_drain(struct kept_listener *kept, int channel);
-void kept_listener_release(struct kept_listener *kept);
 
 /* How it ends; overseer(8) lists them. */
 enum overseer_exit {
@@ -273,13 +240,8 @@ struct overseer {
 	int exit_status;
 };
 
-/* Begin to the point where the loop takes over: run o->loop, then close.
- * Negative errno: it refuses, has said why, and exit_status tells. */
-int overseer_open(struct overseer *o, const struct overseer_options *options);
-void overseer_close(struct overseer *o);
+/* --- registration.c: what state it is in, for others to read. */
 
-/* All of that; the exit status. (A test in virtual time takes the parts.) */
-int overseer_run(const struct overseer_options *options);
 void overseer_set_state(struct overseer *o, enum overseer_state state);
 const char *overseer_state_name(enum overseer_state state);
 
@@ -287,207 +249,36 @@ const char *overseer_state_name(enum overseer_state state);
  * and history, after this pass of the loop, which does not wait for the disk
  * (writer.c). */
 void overseer_register(struct overseer *o);
-void overseer_on_write_due(void *arg);
 int overseer_write_registration(const struct overseer *o, struct err *err);
-
-/* Tell people; also while the disk hangs. */
-void overseer_tell(struct overseer *o, const struct notice *notice);
-
-/* Settings again; the old ones stay when the new are wrong or not accepted.
- * then (may be NULL) is called after that, from here or later. */
-void overseer_reload(struct overseer *o, overseer_reload_fn *then);
 
 /* Is .llmc still the folder with our lock? */
 bool overseer_owns_root(const struct overseer *o);
 char *overseer_path(const struct overseer *o, const char *name);
 
-/*
- * --- repair-check.c
- *
- * Steps of a repair, before its fix lands: the rules that hold for all work.
- * The daemon and its landing queue are down, so the fix is tested here: it
- * changes no path that must not land, none that only a person may change, and
- * auto.check_command passes on exactly the commit that lands.
- */
+/* --- kept-listener.c: the socket of the page. */
 
-struct repair_check {
-	struct check_place *place; /* NULL = there is no command */
-	struct child *child;
-};
+/* A message of one that sends more than these is not read. */
+#define KEPT_LISTENER_MESSAGES 1000
 
-operation_fn repair_check_paths;
-operation_fn repair_check_place;
-operation_fn repair_check_run;
-operation_fn repair_check_cancel; /* of the run */
+/* A daemon is about to start: put the socket, if there is one, into its
+ * channel. */
+void kept_listener_give(struct kept_listener *kept, int channel);
 
-void repair_check_release(struct repair *r);
+/* Read a message. 1: there may be more; 0: there is none now; negative: none
+ * will come. */
+int kept_listener_read(struct kept_listener *kept, int channel);
 
-/*
- * Steps of a repair that works in the user's own checkout: what is not
- * committed there is saved before the session begins, and must still be there
- * when it has ended.
- */
+/* Read all that have come. */
+void kept_listener_drain(struct kept_listener *kept, int channel);
+void kept_listener_release(struct kept_listener *kept);
 
-struct repair_keep {
-	char *ref; /* NULL = nothing was uncommitted, or a worktree is used */
-};
+/* --- overseer-settings.c: the settings. */
 
-/* Where work of repairs is saved: refs/llmc/salvage/overseer/<time>. */
-void repair_keep_place(const struct repair *r, struct git_salvage *ret_what);
-
-operation_fn repair_keep_save;
-/* A file that was thrown away is a failed repair; one that has changed is only
- * reported. */
-operation_fn repair_keep_check;
-
-/* --- repair-agent.c: its session, and what the end of its turn means. */
-
-struct repair_agent {
-	struct session_host host;
-	struct session_record record; /* never saved: it ends with us */
-	struct session *session; /* NULL = none */
-	struct server *server; /* where its hooks report */
-	char *socket;
-	struct identity_files files; /* read to know who calls there */
-	int64_t pane; /* pid of its pane, as overseer.json tells; 0 = none */
-	bool looking; /* at what it left, at the end of a turn */
-	struct server_call *call; /* the Stop that waits for that, or NULL */
-	struct loop_timer *wait;
-	bool working; /* its step goes on */
-	bool asked_to_tidy;
-	bool asked_to_tell; /* what it found */
-	int deaths; /* of sessions */
-	int failures; /* of turns */
-	int limits; /* usage limits that were waited for */
-	uint64_t receipts;
-	struct transcript **over; /* of its sessions that have ended, owned */
-	size_t over_count;
-};
-
-/* End a session that an earlier overseer may have left, without waiting for
- * that. */
-void repair_agent_sweep(struct overseer *o);
-
-/* Steps of the repair: launch it, and let it work until it is done. */
-operation_fn repair_agent_work;
-operation_fn repair_agent_cancel;
-/* End its session. */
-operation_fn repair_agent_end;
-
-/* What its sessions have cost by now, in millionths of a dollar: as Claude Code
- * says, or an estimate. */
-int64_t repair_agent_cost(const struct repair *r);
-/* It works no more; its session may still be there. */
-void repair_agent_rest(struct repair *r);
-/* At once, without waiting for anything. */
-void repair_agent_kill(struct repair *r);
-void repair_agent_release(struct repair *r);
-
-/*
- * --- repair.c
- *
- * A repair: a fresh session gets what is known, works in a worktree of its own
- * (in a box, if workers are in one), and ends. Completed means that its fix has
- * landed, or that it changed what is not in the repository and wrote down what
- * it found. A fix that cannot land is saved (refs/llmc/salvage/overseer/). Each
- * outcome is reported as such; these two restart the daemon.
- *
- * It is an operation (overseer.remediation_timeout is its deadline), which
- * another one follows, whatever became of it: the session is ended, and what
- * changed is written down.
- */
-
-#define REPAIR_BRANCH "llmc/overseer"
-
-enum repair_outcome {
-	REPAIR_COMPLETED,
-	REPAIR_NO_FIX, /* nothing was changed, or it cannot land */
-	REPAIR_GAVE_UP, /* manual intervention file */
-	REPAIR_INTERRUPTED, /* we are stopping */
-	REPAIR_DIED, /* the session, again and again */
-	REPAIR_TIMED_OUT,
-	REPAIR_FAILED, /* could not even begin, or left the checkout dirty */
-	REPAIR_OUTCOME_COUNT
-};
-
-struct repair {
-	struct operation op; /* first */
-	struct overseer *overseer;
-	struct repair_agent agent;
-	struct repair_check check;
-	struct repair_keep keep;
-	struct buf prompt, status, diff;
-	char *cwd; /* what it changes: the worktree, or the checkout */
-	char *desk; /* where its session is: there, or in its folder */
-	bool in_worktree;
-	bool boxed;
-	bool placed; /* the worktree is there and at the branch */
-	bool landed;
-	bool moved; /* what was there is out of the way */
-	char *folder; /* .llmc/remedy, where its agent writes: */
-	char *finding; /* what was wrong, and what it did */
-	char *request; /* or why a person is needed, which becomes: */
-	char *manual;
-	char stamp[CLOCK_STAMP_SIZE];
-	int64_t began_ms;
-	int uncommitted; /* files changed before it began */
-	char head[GIT_ID_SIZE], onto[GIT_ID_SIZE], fix[GIT_ID_SIZE];
-	char tip[GIT_ID_SIZE]; /* what its agent has committed */
-	char *saved; /* the ref of what it left and did not land, or NULL */
-	bool failed; /* outcome and words say how */
-	bool dropped; /* it was reported, and its end is not waited for */
-	enum repair_outcome outcome;
-	char *words;
-	char **transcripts; /* paths, of each session */
-};
-
-void repair_begin(struct overseer *o);
-
-/* Ask it to end; now: end it, and tell what is known by now. */
-void repair_stop(struct overseer *o, bool now);
-const char *repair_outcome_name(enum repair_outcome outcome);
-
-/* For its own files: it has failed like this, which an answer brought. */
-void
-repair_failed(struct repair *r, enum repair_outcome outcome, const char *words);
-
-/* The branch that fixes land on. */
-const char *repair_branch(const struct repair *r);
-
-/* What the agent wrote into a file of its folder; the caller frees. NULL = it
- * is empty, or not a file: links are not followed. */
-char *repair_note(const char *file);
-
-/* For the git of the overseer (git.h); arg is the overseer. The tree of repairs
- * is always detached: in a box its agent cannot write refs. */
-bool repair_home(void *arg, const char *dir, struct git_home *ret_home);
-int repair_box(void *arg, const char *dir, char ***ret_prefix, struct err *err);
-
-/* --- respond.c: what is done about a verdict (model/records/remedy). */
-
-void respond_verdict(
-    struct overseer *o, enum health_verdict verdict, const char *words);
-
-/* Read what is left of the evidence, if anything is: the start of the next
- * daemon did not wait for it. */
-void respond_read_evidence(struct overseer *o);
-
-/* The daemon's process is gone. */
-void respond_ended(struct overseer *o);
-
-/* An earlier overseer was dealing with a failure, which we have read. */
-void respond_resume(struct overseer *o);
-
-/* A repair ended; cost is in millionths of a dollar. */
-void respond_repaired(struct overseer *o, enum repair_outcome outcome,
-    const char *words, int64_t took_ms, int64_t cost, const char *log);
-
-/* End with this exit status; why: words for one that needs a person. Sessions
- * that a dead daemon left are ended first. */
-void ending_begin(struct overseer *o, int status, const char *why);
-
-/* Ctrl-C; the second one is for those in a hurry. */
-void ending_on_signal(int signo, void *arg);
+/* When it begins, after they have been checked. */
+int overseer_load_settings(struct overseer *o, struct err *err);
+/* Again; the old ones stay when the new are wrong or not accepted. then (may be
+ * NULL) is called after that, from here or later. */
+void overseer_reload(struct overseer *o, overseer_reload_fn *then);
 
 /*
  * --- writer.c
@@ -529,4 +320,251 @@ void writer_finish(struct overseer *o);
 /* Does the disk not take it? */
 bool writer_is_stuck(const struct overseer *o);
 
+/* Tell people; also while the disk hangs. */
+void overseer_tell(struct overseer *o, const struct notice *notice);
+
+/* --- ending.c: how it ends, and what it does not leave behind. */
+
+/* End with this exit status; why: words for one that needs a person. Sessions
+ * that a dead daemon left are ended first. */
+void ending_begin(struct overseer *o, int status, const char *why);
+
+/* --- daemon-process.c: the daemon's process: started, watched, ended. */
+
+/* After the loop's own handlers, which are called first. */
+void way_out_open(void);
+
+/* SIGTERM, a grace, SIGKILL, to one that is alive. The signal comes before
+ * anything is reported or written. One that even SIGKILL does not end is
+ * reported to people, and left when we are to stop. */
+void daemon_process_end(struct overseer *o, bool now);
+
+/* One that is not our child has ended: that is all that can be known. */
+void daemon_process_is_gone(struct overseer *o);
+void daemon_process_release(struct daemon_process *process);
+
+/* Start it, or take over who holds its lock. Negative errno: refused, with the
+ * reason. */
+enum daemon_take {
+	DAEMON_TAKEN, /* it runs; ended is called when it does not any more */
+	DAEMON_ENDED, /* it has ended already, and ended is not called */
+	DAEMON_LATER, /* who holds the lock may register in a moment: again */
+};
+
+int daemon_process_take(
+    struct overseer *o, daemon_ended_fn *ended, struct err *err);
+
+/* Take over the one that an earlier overseer has recorded; false when that is
+ * gone. */
+bool daemon_process_adopt(
+    struct overseer *o, struct json_object *daemon, daemon_ended_fn *ended);
+
+bool daemon_lock_is_held(const struct overseer *o);
+
+/* What the next daemon would replace, and then what is left of the evidence, if
+ * anything is: the start of the next daemon does not wait for that. */
+void daemon_evidence_begin(struct overseer *o);
+void daemon_evidence_read(struct overseer *o);
+
+/* --- observe.c: what is seen of the daemon, turned into a verdict. */
+
+/* A daemon runs: it is looked at until a verdict, which may come at once. */
+void observe_begin(struct overseer *o, observe_fn *on_verdict);
+void observe_end(struct overseer *o);
+/* Look now. */
+void observe_look(struct overseer *o, observe_fn *on_verdict);
+/* Has it reported a failure of its own? Class and words are taken. */
+bool observe_failure(struct overseer *o);
+
+/* --- what a repair is. */
+
+#define REPAIR_BRANCH "llmc/overseer"
+
+enum repair_outcome {
+	REPAIR_COMPLETED,
+	REPAIR_NO_FIX, /* nothing was changed, or it cannot land */
+	REPAIR_GAVE_UP, /* manual intervention file */
+	REPAIR_INTERRUPTED, /* we are stopping */
+	REPAIR_DIED, /* the session, again and again */
+	REPAIR_TIMED_OUT,
+	REPAIR_FAILED, /* could not even begin, or left the checkout dirty */
+	REPAIR_OUTCOME_COUNT
+};
+
+/* A repair has ended; cost is in millionths of a dollar, log: its record, NULL
+ * = none. */
+typedef void repair_ended_fn(struct overseer *o, enum repair_outcome outcome,
+    const char *words, int64_t took_ms, int64_t cost, const char *log);
+
+struct repair_check {
+	struct check_place *place; /* NULL = there is no command */
+	struct child *child;
+};
+
+struct repair_keep {
+	char *ref; /* NULL = nothing was uncommitted, or a worktree is used */
+};
+
+struct repair_agent {
+	struct session_host host;
+	struct session_record record; /* never saved: it ends with us */
+	struct session *session; /* NULL = none */
+	struct server *server; /* where its hooks report */
+	char *socket;
+	struct identity_files files; /* read to know who calls there */
+	int64_t pane; /* pid of its pane, as overseer.json tells; 0 = none */
+	bool looking; /* at what it left, at the end of a turn */
+	struct server_call *call; /* the Stop that waits for that, or NULL */
+	struct loop_timer *wait;
+	bool working; /* its step goes on */
+	bool asked_to_tidy;
+	bool asked_to_tell; /* what it found */
+	int deaths; /* of sessions */
+	int failures; /* of turns */
+	int limits; /* usage limits that were waited for */
+	uint64_t receipts;
+	struct transcript **over; /* of its sessions that have ended, owned */
+	size_t over_count;
+};
+
+struct repair {
+	struct operation op; /* first */
+	struct overseer *overseer;
+	repair_ended_fn *ended;
+	struct repair_agent agent;
+	struct repair_check check;
+	struct repair_keep keep;
+	struct buf prompt, status, diff;
+	char *cwd; /* what it changes: the worktree, or the checkout */
+	char *desk; /* where its session is: there, or in its folder */
+	bool in_worktree;
+	bool boxed;
+	bool placed; /* the worktree is there and at the branch */
+	bool landed;
+	bool moved; /* what was there is out of the way */
+	char *folder; /* .llmc/remedy, where its agent writes: */
+	char *finding; /* what was wrong, and what it did */
+	char *request; /* or why a person is needed, which becomes: */
+	char *manual;
+	char stamp[CLOCK_STAMP_SIZE];
+	int64_t began_ms;
+	int uncommitted; /* files changed before it began */
+	char head[GIT_ID_SIZE], onto[GIT_ID_SIZE], fix[GIT_ID_SIZE];
+	char tip[GIT_ID_SIZE]; /* what its agent has committed */
+	char *saved; /* the ref of what it left and did not land, or NULL */
+	bool failed; /* outcome and words say how */
+	bool dropped; /* it was reported, and its end is not waited for */
+	enum repair_outcome outcome;
+	char *words;
+	char **transcripts; /* paths, of each session */
+};
+
+/* --- repair-report.c: how a repair ended. */
+
+const char *repair_outcome_name(enum repair_outcome outcome);
+
+/* It has failed like this, which an answer brought. */
+void
+repair_failed(struct repair *r, enum repair_outcome outcome, const char *words);
+
+/* logs/remediation_<stamp>.txt; its path, owned by the caller, or NULL, and err
+ * says why. */
+char *repair_report_write(const struct repair *r, struct err *err);
+
+/*
+ * --- repair-check.c
+ *
+ * Steps of a repair, before its fix lands: the rules that hold for all work.
+ * The daemon and its landing queue are down, so the fix is tested here: it
+ * changes no path that must not land, none that only a person may change, and
+ * auto.check_command passes on exactly the commit that lands.
+ */
+
+operation_fn repair_check_paths;
+operation_fn repair_check_place;
+operation_fn repair_check_run;
+operation_fn repair_check_cancel; /* of the run */
+
+void repair_check_release(struct repair *r);
+
+/*
+ * Steps of a repair that works in the user's own checkout: what is not
+ * committed there is saved before the session begins, and must still be there
+ * when it has ended.
+ */
+
+/* Where work of repairs is saved: refs/llmc/salvage/overseer/<time>. */
+void repair_keep_place(const struct repair *r, struct git_salvage *ret_what);
+
+operation_fn repair_keep_save;
+/* A file that was thrown away is a failed repair; one that has changed is only
+ * reported. */
+operation_fn repair_keep_check;
+
+/* The branch that fixes land on. */
+const char *repair_branch(const struct repair *r);
+
+/* --- repair-agent.c: its session, and what the end of its turn means. */
+
+/* End a session that an earlier overseer may have left, without waiting for
+ * that. */
+void repair_agent_sweep(struct overseer *o);
+
+/* Steps of the repair: launch it, and let it work until it is done. */
+operation_fn repair_agent_work;
+operation_fn repair_agent_cancel;
+/* End its session. */
+operation_fn repair_agent_end;
+
+/* What its sessions have cost by now, in millionths of a dollar: as Claude Code
+ * says, or an estimate. */
+int64_t repair_agent_cost(const struct repair *r);
+/* It works no more; its session may still be there. */
+void repair_agent_rest(struct repair *r);
+/* At once, without waiting for anything. */
+void repair_agent_kill(struct repair *r);
+void repair_agent_release(struct repair *r);
+
+/*
+ * --- repair.c
+ *
+ * A repair: a fresh session gets what is known, works in a worktree of its own
+ * (in a box, if workers are in one), and ends. Completed means that its fix has
+ * landed, or that it changed what is not in the repository and wrote down what
+ * it found. A fix that cannot land is saved (refs/llmc/salvage/overseer/). Each
+ * outcome is reported as such; these two restart the daemon.
+ *
+ * It is an operation (overseer.remediation_timeout is its deadline), which
+ * another one follows, whatever became of it: the session is ended, and what
+ * changed is written down.
+ */
+
+void repair_begin(struct overseer *o, repair_ended_fn *ended);
+
+/* Ask it to end; now: end it, and tell what is known by now. */
+void repair_stop(struct overseer *o, bool now);
+
+/* For the git of the overseer (git.h); arg is the overseer. The tree of repairs
+ * is always detached: in a box its agent cannot write refs. */
+bool repair_home(void *arg, const char *dir, struct git_home *ret_home);
+int repair_box(void *arg, const char *dir, char ***ret_prefix, struct err *err);
+
+/* --- respond.c: what is done about a verdict (model/records/remedy). */
+
+/* Begin with what an earlier overseer left, or with a new daemon. Negative
+ * errno: refused, with the reason. */
+int respond_begin(struct overseer *o, struct err *err);
+
+/* The daemon's process is gone. */
+void respond_ended(struct overseer *o);
+
+/* --- overseer.c: the run itself. */
+
+/* Begin to the point where the loop takes over: run o->loop, then close.
+ * Negative errno: it refuses, has said why, and exit_status tells. */
+int overseer_open(struct overseer *o, const struct overseer_options *options);
+void overseer_close(struct overseer *o);
+
+/* All of that; the exit status. (A test in virtual time takes the parts.) */
+int overseer_run(const struct overseer_options *options);
 #endif

@@ -8,10 +8,7 @@
 
 #include "child.h"
 #include "config.h"
-#include "git-ask.h"
 #include "git.h"
-#include "http-request.h"
-#include "http-server.h"
 #include "id.h"
 #include "identity.h"
 #include "loop.h"
@@ -19,97 +16,15 @@
 #include "overseer-private.h"
 #include "people.h"
 #include "preflight.h"
+#include "session-sweep.h"
 #include "settings.h"
 #include "sibling.h"
 #include "tmux.h"
-#include "toml.h"
-#include "version.h"
 #include "watch.h"
 #include "workspace.h"
 
 static int start_check(const struct overseer *o, struct err *err);
 static int start_check_only(struct overseer *o);
-
-void
-kept_listener_release(struct kept_listener *kept)
-{
-	kept->fd = fd_close(kept->fd);
-	explicit_bzero(kept->text, sizeof kept->text);
-}
-
-void
-kept_listener_give(struct kept_listener *kept, int channel)
-{
-	int r;
-
-	kept->messages = kept->ignored = 0;
-	if (kept->fd < 0)
-		return;
-	r = fd_channel_send(channel, kept->text, kept->fd);
-	if (r < 0) {
-		log_info("the socket of the page is not handed on: %s",
-		    strerror(-r));
-		kept_listener_release(kept);
-	}
-}
-
-/* One line for each daemon is enough. */
-static void
-ignore(struct kept_listener *kept, const char *why)
-{
-	if (kept->ignored++ == 0)
-		log_info("a message of the daemon is ignored: %s", why);
-}
-
-/* Takes the descriptor. */
-static void
-take_message(struct kept_listener *kept, const char *text, int fd)
-{
-	struct err err = { 0 };
-
-	if (strcmp(text, WEB_DROP) == 0 && fd < 0) {
-		kept_listener_release(kept);
-	} else if (!text_begins(text, WEB_KEEP) || fd < 0) {
-		ignore(kept, "it is not known");
-	} else if (http_listens(fd, NULL, NULL, &err) < 0) {
-		ignore(kept, err.msg);
-	} else {
-		kept_listener_release(kept);
-		kept->fd = take_fd(&fd);
-		memcpy(kept->text, text, strlen(text) + 1);
-	}
-	fd_close(fd);
-}
-
-int
-kept_listener_read(struct kept_listener *kept, int channel)
-{
-	char text[FD_CHANNEL_TEXT_SIZE];
-	int fd = -1, r = fd_channel_receive(channel, text, &fd);
-
-	if (r == -EAGAIN)
-		return 0;
-	if (r != 1 && r != -EBADMSG)
-		return -EPIPE;
-	if (++kept->messages > KEPT_LISTENER_MESSAGES) {
-		ignore(kept, "there are too many");
-		fd_close(fd);
-		kept_listener_release(kept);
-		return -EPIPE;
-	}
-	if (r == 1)
-		take_message(kept, text, fd);
-	else
-		ignore(kept, "it cannot be read");
-	return 1;
-}
-
-void
-kept_listener_drain(struct kept_listener *kept, int channel)
-{
-	while (channel >= 0 && kept_listener_read(kept, channel) > 0)
-		;
-}
 
 #define LOG_SIZE   (20 * 1024 * 1024)
 #define LOG_KEEP   3
@@ -117,122 +32,44 @@ kept_listener_drain(struct kept_listener *kept, int channel)
 #define LOCK_TRIES 25
 #define LOCK_MS    20 /* between them */
 
-static const char *const state_words[STATE_COUNT] = {
-	[STATE_STARTING] = "Starting",
-	[STATE_RUNNING] = "Running",
-	[STATE_ENDING_DAEMON] = "Ending the daemon",
-	[STATE_REMEDIATING] = "Remediating",
-	[STATE_WAITING] = "Waiting",
-	[STATE_TERMINATED] = "Terminated",
-};
-
-const char *
-overseer_state_name(enum overseer_state state)
-{
-	return state_words[state];
-}
-
-char *
-overseer_path(const struct overseer *o, const char *name)
-{
-	return workspace_path(&o->workspace, name);
-}
-
-/* --- registration ---------------------------------------------------- */
-
-static struct json_object *
-daemon_json(const struct overseer *o)
-{
-	const struct daemon_process *d = &o->daemon;
-	struct json_object *json;
-
-	if (!d->alive)
-		return NULL;
-	json = procref_to_json(&d->ref);
-	json_set_string(json, "instance_id", d->instance);
-	json_set_int(json, "started_unix",
-	    clock_wall_ms() / 1000 - (clock_mono_ms() - d->started_ms) / 1000);
-	json_set_bool(json, "adopted", d->adopted);
-	json_set_bool(json, "told_to_end", d->told_to_end);
-	return json;
-}
-
-int
-overseer_write_registration(const struct overseer *o, struct err *err)
-{
-	cleanup_free char *file = overseer_path(o, "overseer.json");
-	cleanup_json struct json_object *json = procref_to_json(&o->self);
-	struct json_object *events = json_object_new_array();
-
-	json_set_int(json, "start_time_unix", o->started_unix);
-	json_set_string(json, "instance_id", o->instance);
-	json_set_string(json, "state", state_words[o->state]);
-	json_set_bool(json, "stopping", o->stopping);
-	json_set_int(json, "attempt", o->attempt);
-	json_set_string(json, "failure", o->words);
-	json_set_string(json, "verdict",
-	    o->words != NULL ? health_verdict_name(o->verdict) : NULL);
-	json_set_string(json, "class", o->class);
-	json_set_bool(json, "abrupt", o->abrupt);
-	json_set_int(json, "failed_ms", o->failed_ms);
-	json_set_int(json, "ran_ms", o->ran_ms);
-	json_set_int(json, "exit_status",
-	    o->state == STATE_TERMINATED ? o->exit_status : -1);
-	json_set_int(json, "until_ms", o->until_ms);
-	json_set(json, "daemon", daemon_json(o));
-	json_set(json, "repair_pane",
-	    o->repair != NULL ? json_object_get(o->repair->agent.record.pane) :
-				NULL);
-	for (int i = 0; i < OVERSEER_EVENTS; i++)
-		if (o->events[i] != NULL)
-			json_object_array_add(
-			    events, json_object_new_string(o->events[i]));
-	json_set(json, "events", events);
-	json_set_string(json, "version", LLMC_VERSION);
-	json_set_int(json, "restarts", o->restart.count);
-	return json_save(file, json, 0600, err);
-}
-
-void
-overseer_register(struct overseer *o)
-{
-	o->changed = true;
-	loop_call_request(o->write);
-}
-
-bool
-overseer_owns_root(const struct overseer *o)
-{
-	cleanup_free char *lock = overseer_path(o, "overseer.lock");
-
-	return o->lock < 0 || lock_is_at(o->lock, lock);
-}
-
-void
-overseer_on_write_due(void *arg)
-{
-	writer_begin(arg);
-}
-
-/* What the channels get is a file first. */
-void
-overseer_tell(struct overseer *o, const struct notice *notice)
-{
-	writer_finish(o);
-	people_tell(o->people, o->settings, notice,
-	    writer_is_stuck(o) ? PEOPLE_UNSAVED : PEOPLE_SAVED);
-}
-
-void
-overseer_set_state(struct overseer *o, enum overseer_state state)
-{
-	o->state = state;
-	log_info("state: %s", state_words[state]);
-	if (state != STATE_STARTING) /* written when it has been started */
-		overseer_register(o);
-}
-
 /* --- the beginning --------------------------------------------------- */
+
+/* Ctrl-C; the second one is for those in a hurry. */
+static void
+on_stop_signal(int signo, void *arg)
+{
+	struct overseer *o = arg;
+
+	(void)signo;
+	if (o->stopping || o->state == STATE_TERMINATED) {
+		o->forced = true;
+		if (o->exit_status == OVERSEER_STOPPED)
+			o->exit_status = OVERSEER_FORCED;
+		if (o->sweep != NULL)
+			session_sweep_hurry(o->sweep);
+		if (o->state != STATE_TERMINATED && o->daemon.alive)
+			daemon_process_end(o, true);
+		console_say(o, CONSOLE_YELLOW, "Stopping at once.");
+		if (o->state == STATE_TERMINATED)
+			return;
+		repair_stop(o, true);
+		if (!o->daemon.alive)
+			respond_ended(o);
+		return;
+	}
+	o->stopping = true;
+	if (o->repair == NULL && o->daemon.alive)
+		daemon_process_end(o, false);
+	if (o->state == STATE_TERMINATED)
+		return; /* a daemon that nothing ends was left */
+	console_say(o, CONSOLE_PLAIN,
+	    "Stopping the daemon. Press Ctrl-C again to stop at once.");
+	loop_timer_free(take_ptr(&o->delay));
+	if (o->repair != NULL)
+		repair_stop(o, false);
+	else if (!o->daemon.alive)
+		respond_ended(o);
+}
 
 static void
 on_reload_signal(int signo, void *arg)
@@ -261,78 +98,6 @@ on_restart_signal(int signo, void *arg)
 	o->again = true;
 	overseer_register(o);
 	loop_stop(o->loop, OVERSEER_ERROR);
-}
-
-static int
-parse_settings(const struct overseer *o, const struct buf *config,
-    struct settings **ret_settings, struct err *err)
-{
-	struct settings_problems problems;
-	struct settings *fresh =
-	    config_parse(&o->workspace, o->branch, config, &problems);
-	int r = 0;
-
-	for (size_t i = 0; i < problems.count && r == 0; i++)
-		if (problems.list[i].fatal)
-			r = err_set(err, -EINVAL, "config.toml:%u: %s",
-			    problems.list[i].line, problems.list[i].text);
-	settings_problems_release(&problems);
-	if (r < 0)
-		settings_free(fresh);
-	else
-		*ret_settings = fresh;
-	return r;
-}
-
-static void
-on_config(const struct buf *config, const struct err *err, void *arg)
-{
-	struct overseer *o = arg;
-	overseer_reload_fn *then = take_ptr(&o->reloaded);
-	struct settings *fresh = NULL;
-	struct err wrong = { 0 };
-
-	if (config == NULL)
-		wrong = *err;
-	else
-		parse_settings(o, config, &fresh, &wrong);
-	if (wrong.code != 0) {
-		log_info(
-		    "the settings are wrong, the old ones stay in effect: %s",
-		    wrong.msg);
-	} else {
-		settings_free(o->settings);
-		o->settings = fresh;
-		people_settings(o->people, fresh);
-	}
-	if (then != NULL)
-		then(o, &wrong);
-}
-
-void
-overseer_reload(struct overseer *o, overseer_reload_fn *then)
-{
-	if (then != NULL)
-		o->reloaded = then;
-	config_read_begin(o->reader);
-}
-
-/* They have been checked just before. */
-static int
-load_settings(struct overseer *o, struct err *err)
-{
-	cleanup_free char *file = overseer_path(o, "config.toml");
-	cleanup_buf struct buf text = BUF_INIT;
-	int r = file_read(file, TOML_SIZE_MAX, &text, err);
-
-	if (r < 0 && r != -ENOENT)
-		return r;
-	o->branch = git_ask_default_branch(o->workspace.root);
-	o->reader = config_read_new(o->loop, &o->workspace, on_config, o);
-	r = parse_settings(o, &text, &o->settings, err);
-	if (r == 0)
-		people_settings(o->people, o->settings);
-	return r;
 }
 
 /* A child that a killed overseer was just starting holds its lock until it
@@ -433,8 +198,8 @@ begin(struct overseer *o, struct err *err)
 	r = writer_open(o, err);
 	if (r < 0)
 		return r;
-	o->signals[0] = loop_signal_new(o->loop, SIGTERM, ending_on_signal, o);
-	o->signals[1] = loop_signal_new(o->loop, SIGINT, ending_on_signal, o);
+	o->signals[0] = loop_signal_new(o->loop, SIGTERM, on_stop_signal, o);
+	o->signals[1] = loop_signal_new(o->loop, SIGINT, on_stop_signal, o);
 	o->signals[2] = loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);
 	o->signals[3] = loop_signal_new(o->loop, SIGUSR2, on_restart_signal, o);
 	way_out_open();
@@ -446,7 +211,7 @@ begin(struct overseer *o, struct err *err)
 	    "Supervising %s. Ctrl-C stops it. See what happens with: llmc "
 	    "status, or llmc log --follow",
 	    o->workspace.root);
-	r = daemon_takeover_begin(o, err);
+	r = respond_begin(o, err);
 	if (r == 0)
 		notify_service("READY=1");
 	return r;
@@ -574,7 +339,7 @@ open_all(struct overseer *o, struct err *err)
 	int r = start_check(o, err);
 
 	if (r == 0)
-		r = load_settings(o, err);
+		r = overseer_load_settings(o, err);
 	if (r == 0)
 		r = open_ports(o, err);
 	if (r == 0)
@@ -625,7 +390,6 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		o->loop = loop_new();
 		o->people =
 		    people_new(o->loop, o->workspace.root, "overseer", NULL);
-		o->write = loop_call_new(o->loop, overseer_on_write_due, o);
 		r = open_all(o, &err);
 	}
 	if (r < 0) {

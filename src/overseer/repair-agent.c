@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "account.h"
 #include "agent-kind.h"
 #include "api.h"
@@ -31,6 +35,7 @@
 #define AFTER_ESC_MS 3000
 #define STOP_BLOCKS  20 /* more than we send back */
 #define FINDING_MAX  300 /* bytes of it in the report */
+#define NOTE_MAX     ((size_t)16 * 1024)
 
 static const char go_on[] =
     "The interruption is over. Continue the repair where it stopped.";
@@ -178,6 +183,27 @@ left_changes(struct repair *r, struct server_call *call, int uncommitted)
 	    r, REPAIR_GAVE_UP, "it left changes that are not committed");
 }
 
+/* What the agent wrote into a file of its folder; the caller frees. NULL = it
+ * is empty, or not a file: links are not followed. */
+static char *
+read_note(const char *file)
+{
+	struct buf text = BUF_INIT;
+	cleanup_fd int fd =
+	    open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+		return NULL;
+	file_read_fd(fd, NOTE_MAX, &text);
+	while (text.len > 0 && strchr(" \t\n", text.data[text.len - 1]))
+		buf_truncate(&text, text.len - 1);
+	if (text.len > 0)
+		return buf_take(&text);
+	buf_release(&text);
+	return NULL;
+}
+
 static void
 on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
@@ -204,7 +230,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 		memcpy(r->tip, facts->head, sizeof r->tip);
 	}
 	if (err != NULL || strcmp(r->tip, r->head) == 0) {
-		cleanup_free char *finding = repair_note(r->finding),
+		cleanup_free char *finding = read_note(r->finding),
 				  *words = NULL;
 		cleanup_buf struct buf line = BUF_INIT;
 		size_t len;
@@ -250,7 +276,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 static bool
 asks_for_person(struct repair *r)
 {
-	cleanup_free char *request = repair_note(r->request), *file = NULL;
+	cleanup_free char *request = read_note(r->request), *file = NULL;
 
 	if (request != NULL) {
 		repair_agent_write_manual(r, request);

@@ -15,6 +15,12 @@
 
 #define NAMES_MAX 5 /* paths named in a sentence */
 
+const char *
+repair_branch(const struct repair *r)
+{
+	return settings_string(r->overseer->settings, "repo.default_branch");
+}
+
 void
 repair_keep_place(const struct repair *r, struct git_salvage *ret_what)
 {

@@ -7,7 +7,6 @@
 
 #include "api.h"
 #include "box.h"
-#include "excerpt.h"
 #include "git-facts.h"
 #include "git-land.h"
 #include "git-worktree.h"
@@ -15,9 +14,6 @@
 #include "overseer-private.h"
 #include "remedy.h"
 #include "settings.h"
-#include "transcript.h"
-
-static char *report_write(const struct repair *r, struct err *err);
 
 static void
 add_history(const struct overseer *o, struct buf *out)
@@ -241,44 +237,6 @@ step_tidy(struct operation *op)
 	    r->overseer->git, r->cwd, &what, on_tidied, operation_await(op));
 }
 
-#define NOTE_MAX ((size_t)16 * 1024)
-
-static const char *const outcome_words[REPAIR_OUTCOME_COUNT] = {
-	[REPAIR_COMPLETED] = "completed",
-	[REPAIR_NO_FIX] = "no fix",
-	[REPAIR_GAVE_UP] = "gave up",
-	[REPAIR_INTERRUPTED] = "interrupted",
-	[REPAIR_DIED] = "session died",
-	[REPAIR_TIMED_OUT] = "timed out",
-	[REPAIR_FAILED] = "failed",
-};
-
-const char *
-repair_outcome_name(enum repair_outcome outcome)
-{
-	return outcome_words[outcome];
-}
-
-const char *
-repair_branch(const struct repair *r)
-{
-	return settings_string(r->overseer->settings, "repo.default_branch");
-}
-
-void
-repair_failed(struct repair *r, enum repair_outcome outcome, const char *words)
-{
-	struct err err = { 0 };
-
-	if (!r->op.stopping) {
-		r->failed = true;
-		r->outcome = outcome;
-		xstrset(&r->words, words);
-	}
-	err_set(&err, -EIO, "%s", words);
-	operation_arrived(&r->op, &err);
-}
-
 /* --- the place ------------------------------------------------------- */
 
 static char *
@@ -302,25 +260,6 @@ make_folder(struct repair *r)
 	if (file_mkdirs(r->folder, 0700, &err) < 0)
 		log_info("%s", err.msg);
 	unlink(r->finding);
-}
-
-char *
-repair_note(const char *file)
-{
-	struct buf text = BUF_INIT;
-	cleanup_fd int fd =
-	    open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-
-	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
-		return NULL;
-	file_read_fd(fd, NOTE_MAX, &text);
-	while (text.len > 0 && strchr(" \t\n", text.data[text.len - 1]))
-		buf_truncate(&text, text.len - 1);
-	if (text.len > 0)
-		return buf_take(&text);
-	buf_release(&text);
-	return NULL;
 }
 
 enum {
@@ -532,7 +471,7 @@ tell(const struct repair *r)
 {
 	struct overseer *o = r->overseer;
 	struct err err = { 0 };
-	cleanup_free char *log = report_write(r, &err), *words = NULL;
+	cleanup_free char *log = repair_report_write(r, &err), *words = NULL;
 
 	if (log == NULL) {
 		words = xasprintf("%s; there is no record of the repair: %s",
@@ -540,7 +479,7 @@ tell(const struct repair *r)
 		console_say(o, CONSOLE_RED,
 		    "The record of the repair cannot be written: %s", err.msg);
 	}
-	respond_repaired(o, r->outcome, words != NULL ? words : r->words,
+	r->ended(o, r->outcome, words != NULL ? words : r->words,
 	    clock_mono_ms() - r->began_ms, repair_agent_cost(r), log);
 }
 
@@ -636,7 +575,7 @@ static const struct operation_step repair_steps[] = {
 OPERATION_KIND(repair_kind, "repair", repair_steps, repair_ended);
 
 void
-repair_begin(struct overseer *o)
+repair_begin(struct overseer *o, repair_ended_fn *ended)
 {
 	struct repair *r = xcalloc(1, sizeof *r);
 	cleanup_free char *name = NULL;
@@ -646,6 +585,7 @@ repair_begin(struct overseer *o)
 	console_say(o, CONSOLE_RED, "⚠ Entering remediation mode...");
 	o->repair = r;
 	r->overseer = o;
+	r->ended = ended;
 	r->prompt = r->status = r->diff = (struct buf)BUF_INIT;
 	r->began_ms = clock_mono_ms();
 	clock_format_compact(clock_wall_ms(), r->stamp);
@@ -680,59 +620,4 @@ repair_stop(struct overseer *o, bool now)
 	repair_agent_kill(r);
 	tell(r);
 	operation_drop(&r->op);
-}
-
-#define DIFF_MAX (512 * 1024)
-
-/* One that died is followed by another. */
-static void
-add_sessions(char **transcripts, struct buf *out)
-{
-	size_t count = strv_count(transcripts);
-	struct err err = { 0 };
-
-	if (count == 0)
-		buf_adds(out, "\n\n=== Session ===\n\nNo transcript.\n");
-	for (size_t i = 0; i < count; i++) {
-		buf_adds(out, "\n\n=== Session");
-		if (count > 1)
-			buf_addf(out, " %zu of %zu", i + 1, count);
-		buf_addf(out, " ===\n\n");
-		if (transcript_text(transcripts[i], out, &err) < 0)
-			buf_addf(out, "No transcript: %s.\n", err.msg);
-	}
-}
-
-/* logs/remediation_<stamp>.txt; its path, owned by the caller, or NULL, and err
- * says why. */
-static char *
-report_write(const struct repair *r, struct err *err)
-{
-	const struct overseer *o = r->overseer;
-	cleanup_free char *name =
-	    xasprintf("logs/remediation_%s.txt", r->stamp);
-	char *file = overseer_path(o, name);
-	cleanup_buf struct buf text = BUF_INIT, masked = BUF_INIT;
-	int64_t took = clock_mono_ms() - r->began_ms;
-
-	buf_addf(&text,
-	    "Remediation %s\nFailure: %s: %s\nOutcome: %s (%s)\nDuration: ",
-	    r->stamp, health_verdict_name(o->verdict),
-	    o->words != NULL ? o->words : "", repair_outcome_name(r->outcome),
-	    r->words != NULL ? r->words : "");
-	text_add_duration(&text, took);
-	buf_addf(&text, "\nWhere: %s\n\n=== Prompt ===\n\n", r->cwd);
-	buf_add(&text, r->prompt.data, r->prompt.len);
-	add_sessions(r->transcripts, &text);
-	buf_adds(&text, "\n=== What changed ===\n\n");
-	buf_add(
-	    &text, r->diff.data, text_cut(r->diff.data, r->diff.len, DIFF_MAX));
-	buf_adds(&text, r->diff.len > 0 ? "\n" : "Nothing.\n");
-	remedy_mask(text.data, text.len, &masked);
-	if (file_replace(file, masked.data, masked.len, 0600, err) < 0) {
-		log_errorx("%s: %s", file, err->msg);
-		free(file);
-		return NULL;
-	}
-	return file;
 }

@@ -10,17 +10,21 @@
 #include "moment.h"
 #include "people.h"
 #include "overseer-private.h"
-#include "session-sweep.h"
 #include "settings-table.h"
 #include "settings.h"
 
-#define DELAY_MS     1000
-#define DELAY_MAX_MS (5 * 60 * 1000)
-#define RESET_MS     60000
-#define MANUAL_MAX   (16 * 1024)
+#define DELAY_MS         1000
+#define DELAY_MAX_MS     (5 * 60 * 1000)
+#define RESET_MS         60000
+#define TAKE_LOOK_MS     5
+#define REGISTRATION_MAX (64 * 1024)
+#define MANUAL_MAX       (16 * 1024)
 
 static void decide(struct overseer *o, const struct err *err);
+static void on_repaired(struct overseer *o, enum repair_outcome outcome,
+    const char *words, int64_t took_ms, int64_t cost, const char *log);
 static void on_delay_over(void *arg);
+static void take_or_end(struct overseer *o);
 
 /* True when there is one: then we end. */
 static bool
@@ -191,59 +195,8 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	    -1;
 }
 
-/* One of the daemon that has ended, not of the one before it. */
-static bool
-is_own_beat(const struct overseer *o, struct json_object *beat)
-{
-	return text_is(
-	    o->daemon.instance, json_string_or(beat, "instance_id", ""));
-}
-
-/* What the next daemon would replace; respond_read_evidence() does the rest. */
 static void
-begin_evidence(struct overseer *o)
-{
-	cleanup_json struct json_object *beat = NULL;
-	char **text = &o->evidence.heartbeat;
-
-	evidence_release(&o->evidence);
-	evidence_read_first(&o->workspace,
-	    o->daemon.alive ? o->daemon.ref.pid : 0, &o->evidence);
-	if (*text != NULL &&
-	    json_parse(*text, strlen(*text), strlen(*text), &beat, NULL) == 0 &&
-	    !is_own_beat(o, beat))
-		free(take_ptr(text));
-	/* One that ends in order takes its heartbeat away. */
-	if (*text == NULL && is_own_beat(o, o->beat)) {
-		cleanup_buf struct buf last = BUF_INIT;
-
-		json_print(o->beat, false, &last);
-		*text = buf_take(&last);
-	}
-	o->evidence_from = o->daemon.said_from;
-	o->evidence_to = INT64_MAX;
-	free(take_ptr(&o->evidence_stamp));
-	o->evidence_saved = NULL;
-}
-
-void
-respond_read_evidence(struct overseer *o)
-{
-	cleanup_free char *said = overseer_path(o, "logs/autod.stderr");
-	char stamp[CLOCK_STAMP_SIZE];
-
-	if (o->evidence_from < 0)
-		return;
-	evidence_read_rest(&o->workspace, said, o->evidence_from,
-	    o->evidence_to, &o->evidence);
-	o->evidence_from = -1;
-	clock_format_compact(clock_wall_ms(), stamp);
-	xstrset(&o->evidence_stamp, stamp);
-}
-
-void
-respond_verdict(
-    struct overseer *o, enum health_verdict verdict, const char *words)
+on_verdict(struct overseer *o, enum health_verdict verdict, const char *words)
 {
 	if (verdict == HEALTH_COMPLETE || verdict == HEALTH_STOPPED_BY_US) {
 		const char *why = words != NULL ? words : "it was asked to";
@@ -262,9 +215,9 @@ respond_verdict(
 	/* The signal first; its end comes through the loop. */
 	if (o->daemon.alive)
 		daemon_process_end(o, false);
-	begin_evidence(o);
+	daemon_evidence_begin(o);
 	if (o->daemon.alive || verdict != HEALTH_DIED)
-		respond_read_evidence(o);
+		daemon_evidence_read(o);
 	o->failed_ms = clock_wall_ms();
 	note_failure(o, verdict, words);
 	overseer_set_state(o, STATE_ENDING_DAEMON);
@@ -274,20 +227,24 @@ respond_verdict(
 		respond_ended(o);
 }
 
-void
-respond_resume(struct overseer *o)
+/* An earlier overseer was dealing with a failure, which we have read. */
+static void
+resume(struct overseer *o)
 {
 	o->beat_age_s = -1;
 	o->daemon.ready = o->ran_ms > 0;
 	o->daemon.started_ms = clock_mono_ms() - o->ran_ms;
 	o->daemon.ended_ms = clock_mono_ms();
-	begin_evidence(o);
-	respond_read_evidence(o);
+	daemon_evidence_begin(o);
+	daemon_evidence_read(o);
 	console_say(o, CONSOLE_RED,
 	    "An earlier overseer was handling a failure (%s): %s",
 	    health_verdict_name(o->verdict), o->words);
 	overseer_set_state(o, STATE_ENDING_DAEMON);
-	daemon_process_end(o, false);
+	if (o->daemon.alive)
+		daemon_process_end(o, false);
+	else
+		respond_ended(o);
 }
 
 /* --- after the end of the daemon ------------------------------------- */
@@ -335,7 +292,7 @@ on_settings(struct overseer *o, const struct err *err)
 {
 	if (!o->stopping && o->state == STATE_WAITING &&
 	    !end_for_settings(o, err) && !end_for_manual(o))
-		daemon_takeover_or_end(o);
+		take_or_end(o);
 }
 
 static void
@@ -472,7 +429,7 @@ decide(struct overseer *o, const struct err *err)
 		overseer_tell(o,
 		    &(struct notice){
 			.class = NOTICE_REPAIR, .why = o->words });
-		repair_begin(o);
+		repair_begin(o, on_repaired);
 	}
 }
 
@@ -496,7 +453,7 @@ static void
 restart_at_once(struct overseer *o)
 {
 	overseer_set_state(o, STATE_WAITING);
-	daemon_takeover_or_end(o);
+	take_or_end(o);
 	if (o->state != STATE_TERMINATED &&
 	    settings_bool(o->settings, "overseer.remediate"))
 		console_say(o, CONSOLE_YELLOW,
@@ -590,7 +547,8 @@ respond_ended(struct overseer *o)
 		return;
 	}
 	if (o->state == STATE_STARTING || o->state == STATE_RUNNING) {
-		observe_look(o); /* it died by itself: what is the verdict? */
+		/* It died by itself: what is the verdict? */
+		observe_look(o, on_verdict);
 		return;
 	}
 	if (o->state != STATE_ENDING_DAEMON)
@@ -621,7 +579,7 @@ respond_ended(struct overseer *o)
 		o->attempt = 0; /* a healthy run: begin to count anew */
 	first = repair == NULL && restarts_first(o);
 	if (!first)
-		respond_read_evidence(o);
+		daemon_evidence_read(o);
 	if (repair != NULL) {
 		follow_earlier(o, repair);
 	} else if (!end_for_manual(o) && !end_for_class(o)) {
@@ -630,12 +588,12 @@ respond_ended(struct overseer *o)
 		else
 			overseer_reload(o, decide);
 	}
-	respond_read_evidence(o);
+	daemon_evidence_read(o);
 }
 
-void
-respond_repaired(struct overseer *o, enum repair_outcome outcome,
-    const char *words, int64_t took_ms, int64_t cost, const char *log)
+static void
+on_repaired(struct overseer *o, enum repair_outcome outcome, const char *words,
+    int64_t took_ms, int64_t cost, const char *log)
 {
 	struct spiral_event event = {
 		.kind = SPIRAL_REMEDY,
@@ -658,118 +616,147 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 	follow_repair(o, &o->history.events[o->history.count - 1]);
 }
 
+/* --- the next daemon --------------------------------------------------- */
+
+/* Its process is gone. */
 static void
-finish(struct overseer *o)
+on_daemon_end(struct overseer *o)
 {
-	if (o->exit_status == OVERSEER_STOPPED ||
-	    o->exit_status == OVERSEER_FORCED)
-		console_say(o, CONSOLE_PLAIN, "Stopped.");
-	overseer_register(o);
-	writer_finish(o);
-	o->over = true;
-	loop_stop(o->loop, o->exit_status);
-}
+	struct daemon_process *d = &o->daemon;
 
-static void
-on_swept(int ended, void *arg)
-{
-	struct overseer *o = arg;
-
-	o->sweep = NULL;
-	if (ended > 0)
-		console_say(o, CONSOLE_PLAIN,
-		    "Ended %d session%s that the daemon had left; the work is "
-		    "kept.",
-		    ended, ended == 1 ? "" : "s");
-	finish(o);
-}
-
-void
-ending_begin(struct overseer *o, int status, const char *why)
-{
-	cleanup_free char *file = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (o->state == STATE_TERMINATED)
-		return;
-	o->exit_status = status;
-	o->state = STATE_TERMINATED;
-	notify_service("STOPPING=1");
-	if (status == OVERSEER_SPIRAL) {
-		struct spiral_event event = {
-			.kind = SPIRAL_GAVE_UP,
-			.at_ms = clock_wall_ms(),
-			.words = xstrdup(why),
-			.signature =
-			    o->signature != NULL ? xstrdup(o->signature) : NULL,
-		};
-
-		history_note(&o->history, &event);
-	}
-	writer_finish(o); /* the report names the evidence */
-	if (why != NULL)
-		console_say(o, CONSOLE_RED, "%s", why);
-	if (why != NULL)
-		buf_addf(&text, "%s\nexit status: %d", why, status);
-	if (why != NULL && o->words != NULL)
-		buf_addf(&text, "\nfailure: %s", o->words);
-	if (why != NULL && o->evidence.dir != NULL)
-		buf_addf(&text, "\nevidence: %s", o->evidence.dir);
-	overseer_tell(o,
-	    &(struct notice){
-		.class = why != NULL ? NOTICE_FAILURE : NOTICE_END,
-		.what = "llmc overseer has stopped",
-		.why = why != NULL ? text.data : NULL,
-		.signature = why != NULL ? o->signature : NULL });
-	overseer_register(o);
-	writer_finish(o);
-	/* The workers are not watched from now on. Those of a daemon that lives
-	 * (it was refused) are not ours. */
-	file = overseer_path(o, "state.lock");
-	if (!writer_is_stuck(o) && overseer_owns_root(o))
-		o->sweep_lock = lock_try(file, NULL);
-	if (o->sweep_lock < 0) {
-		finish(o);
-		return;
-	}
-	o->sweep =
-	    session_sweep_new(o->loop, o->tmux, &o->workspace, on_swept, o);
-	if (o->forced)
-		session_sweep_hurry(o->sweep);
-}
-
-void
-ending_on_signal(int signo, void *arg)
-{
-	struct overseer *o = arg;
-
-	(void)signo;
-	if (o->stopping || o->state == STATE_TERMINATED) {
-		o->forced = true;
-		if (o->exit_status == OVERSEER_STOPPED)
-			o->exit_status = OVERSEER_FORCED;
-		if (o->sweep != NULL)
-			session_sweep_hurry(o->sweep);
-		if (o->state != STATE_TERMINATED && o->daemon.alive)
-			daemon_process_end(o, true);
-		console_say(o, CONSOLE_YELLOW, "Stopping at once.");
-		if (o->state == STATE_TERMINATED)
-			return;
-		repair_stop(o, true);
-		if (!o->daemon.alive)
-			respond_ended(o);
-		return;
-	}
-	o->stopping = true;
-	if (o->repair == NULL && o->daemon.alive)
-		daemon_process_end(o, false);
-	if (o->state == STATE_TERMINATED)
-		return; /* a daemon that nothing ends was left */
-	console_say(o, CONSOLE_PLAIN,
-	    "Stopping the daemon. Press Ctrl-C again to stop at once.");
-	loop_timer_free(take_ptr(&o->delay));
-	if (o->repair != NULL)
-		repair_stop(o, false);
-	else if (!o->daemon.alive)
+	if (d->told_to_end && !o->stopping && o->state != STATE_ENDING_DAEMON) {
+		observe_end(o); /* an earlier overseer wanted it to end */
+		take_or_end(o);
+	} else if (o->state == STATE_STARTING && !d->adopted && !d->ready &&
+	    daemon_lock_is_held(o)) {
+		observe_end(o);
+		d->beaten = true;
+		take_or_end(o);
+	} else {
 		respond_ended(o);
+	}
+}
+
+static void
+on_take_due(void *arg)
+{
+	take_or_end(arg);
+}
+
+/* Start it, or take over who holds its lock, now or a little later. Negative
+ * errno: refused, with the reason. */
+static int
+take(struct overseer *o, struct err *err)
+{
+	int r = daemon_process_take(o, on_daemon_end, err);
+
+	if (r == DAEMON_TAKEN) {
+		observe_begin(o, on_verdict);
+	} else if (r == DAEMON_ENDED) {
+		on_daemon_end(o);
+	} else if (r == DAEMON_LATER) {
+		loop_timer_free(o->delay);
+		o->delay = loop_after(o->loop, TAKE_LOOK_MS, on_take_due, o);
+	}
+	return r < 0 ? r : 0;
+}
+
+static void
+take_or_end(struct overseer *o)
+{
+	struct err err = { 0 };
+
+	if (take(o, &err) < 0)
+		ending_begin(o, OVERSEER_REFUSED, err.msg);
+}
+
+/* --- what an earlier overseer wrote down ------------------------------ */
+
+static bool
+read_verdict(const char *name, enum health_verdict *ret_verdict)
+{
+	for (unsigned i = 0; i < HEALTH_VERDICT_COUNT; i++) {
+		if (strcmp(health_verdict_name(i), name) == 0) {
+			*ret_verdict = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Not after a crash of the overseer: only its regular end, or that there was
+ * none, makes this start a person's. */
+static void
+note_start(struct overseer *o, struct json_object *json, int r)
+{
+	struct spiral_event event = { .kind = SPIRAL_START,
+		.at_ms = clock_wall_ms() };
+	const char *state = json_string_or(json, "state", "");
+
+	if (o->history.count == 0 ||
+	    (r != -ENOENT &&
+		strcmp(state, overseer_state_name(STATE_TERMINATED)) != 0))
+		return;
+	history_note(&o->history, &event);
+	overseer_register(o);
+}
+
+/* The failure that it was dealing with; false = none. */
+static bool
+read_failure(struct overseer *o, struct json_object *json)
+{
+	const char *state = json_string_or(json, "state", "");
+	const char *class = json_string_or(json, "class", NULL);
+	const char *words = json_string_or(json, "failure", NULL);
+	cleanup_buf struct buf signature = BUF_INIT;
+
+	if ((strcmp(state, overseer_state_name(STATE_ENDING_DAEMON)) != 0 &&
+		strcmp(state, overseer_state_name(STATE_REMEDIATING)) != 0) ||
+	    words == NULL ||
+	    !read_verdict(json_string_or(json, "verdict", ""), &o->verdict))
+		return false;
+	o->words = xstrdup(words);
+	o->class = class != NULL ? xstrdup(class) : NULL;
+	o->cut_short =
+	    strcmp(state, overseer_state_name(STATE_REMEDIATING)) == 0;
+	o->abrupt = json_bool_or(json, "abrupt", false);
+	o->failed_ms = json_int_or(json, "failed_ms", 0);
+	o->ran_ms = json_int_or(json, "ran_ms", 0);
+	o->attempt = (int)json_int_or(json, "attempt", 0);
+	health_signature(o->verdict, o->class, o->words, &signature);
+	o->signature = xstrdup(signature.data);
+	return true;
+}
+
+int
+respond_begin(struct overseer *o, struct err *err)
+{
+	cleanup_free char *file = overseer_path(o, "overseer.json");
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *daemon = NULL;
+	bool failed = false;
+	int r;
+
+	/* The session of an abandoned repair. */
+	repair_agent_sweep(o);
+	r = json_load(file, REGISTRATION_MAX, &json, NULL);
+	note_start(o, json, r);
+	if (r == 0)
+		failed = read_failure(o, json);
+	if (json_get_object(json, "", "daemon", &daemon, NULL) == 0 &&
+	    daemon_process_adopt(o, daemon, on_daemon_end)) {
+		observe_begin(o, on_verdict);
+		if (failed) {
+			resume(o);
+		} else if (json_bool_or(daemon, "told_to_end", false)) {
+			log_info("it was told to stop: another one follows");
+			daemon_process_end(o, false);
+		}
+		return 0;
+	}
+	if (failed && !daemon_lock_is_held(o)) {
+		resume(o);
+		return 0;
+	}
+	return take(o, err);
 }

@@ -225,6 +225,12 @@ be_writer(struct overseer *o, const struct writer *w, pid_t parent)
 
 /* --- ours --------------------------------------------------------------- */
 
+static void
+on_write_due(void *arg)
+{
+	writer_begin(arg);
+}
+
 /* ok: it has done its work; else it is gone. */
 static void
 take_outcome(struct overseer *o, bool ok)
@@ -258,8 +264,7 @@ take_outcome(struct overseer *o, bool ok)
 	if (w->again)
 		loop_call_request(o->write);
 	else if (o->changed || o->history.unsaved > 0)
-		o->rewrite =
-		    loop_after(o->loop, RETRY_MS, overseer_on_write_due, o);
+		o->rewrite = loop_after(o->loop, RETRY_MS, on_write_due, o);
 	w->again = false;
 }
 
@@ -424,6 +429,7 @@ writer_open(struct overseer *o, struct err *err)
 		return err_errno(err, -errno, "cannot begin to write");
 	}
 	w->watch = loop_watch_new(o->loop, w->done, LOOP_READ, on_done, o);
+	o->write = loop_call_new(o->loop, on_write_due, o);
 	o->writer = w;
 	log_hold(on_held, o);
 	console_hold(o, true);
@@ -458,4 +464,12 @@ writer_close(struct overseer *o)
 	munmap(w->outcome, sizeof *w->outcome);
 	free(w->stamp);
 	free(w);
+}
+
+void
+overseer_tell(struct overseer *o, const struct notice *notice)
+{
+	writer_finish(o);
+	people_tell(o->people, o->settings, notice,
+	    writer_is_stuck(o) ? PEOPLE_UNSAVED : PEOPLE_SAVED);
 }

@@ -40,7 +40,7 @@ console_say(
 }
 
 void
-respond_repaired(struct overseer *o, enum repair_outcome outcome,
+world_repaired(struct overseer *o, enum repair_outcome outcome,
     const char *words, int64_t took_ms, int64_t cost, const char *log)
 {
 	ck_assert_ptr_eq(o, &w.o);
@@ -399,7 +399,7 @@ void
 world_work(void)
 {
 	world_agent();
-	repair_begin(&w.o);
+	repair_begin(&w.o, world_repaired);
 	world_until_step("work");
 	world_agent_ready();
 }

@@ -21,12 +21,15 @@ extern struct world {
 	int hooks; /* number of hooks sent */
 	char *session; /* where the agent works */
 
-	/* The arguments of respond_repaired(). */
+	/* The arguments of world_repaired(). */
 	int told;
 	enum repair_outcome outcome;
 	struct buf words, log;
 	int64_t cost;
 } w;
+
+/* For repair_begin(). */
+repair_ended_fn world_repaired;
 
 /* worktree: overseer.remediation_worktree. */
 void world_begin(bool worktree);

@@ -181,7 +181,7 @@ TEST(the_worktree_of_repairs_is_saved_before_the_next)
 	ck_assert_ptr_null(w.o.repair);
 	world_agent_exits();
 	world_agent();
-	repair_begin(&w.o);
+	repair_begin(&w.o, world_repaired);
 	world_until_step("work");
 	ck_assert_str_eq(
 	    repo_sh(w.repo,
@@ -199,7 +199,7 @@ TEST(it_can_be_ended_while_it_saves_and_compares)
 		world_begin(false);
 		repo_sh(w.repo, mine);
 		world_agent();
-		repair_begin(&w.o);
+		repair_begin(&w.o, world_repaired);
 		if (compare) {
 			world_until_step("work");
 			world_agent_ready();

@@ -82,7 +82,7 @@ TEST(a_session_that_dies_is_started_again_twice)
 TEST(a_session_that_cannot_be_started_is_tried_again)
 {
 	world_begin(false);
-	repair_begin(&w.o);
+	repair_begin(&w.o, world_repaired);
 	world_until_step("work");
 	for (int i = 0; i < 3; i++) {
 		/* The end of the previous one, and the start. */

@@ -267,7 +267,7 @@ TEST(without_a_worktree_nothing_runs_that_needs_a_box)
 	world_begin(true);
 	world_set("defaults.sandbox", "worktree");
 	repo_sh(w.repo, "rmdir .worktrees 2>/dev/null; echo x >.worktrees");
-	repair_begin(&w.o);
+	repair_begin(&w.o, world_repaired);
 	world_until_over();
 	ck_assert_int_eq(w.outcome, REPAIR_FAILED);
 	ck_assert_ptr_nonnull(
@@ -414,7 +414,7 @@ reach(size_t i)
 	world_set("repo.setup_command", "touch ../in-setup; sleep 0.2");
 	world_set("auto.check_command", "sleep 0.2");
 	world_agent();
-	repair_begin(&w.o);
+	repair_begin(&w.o, world_repaired);
 	if (steps[i].after_work) {
 		world_until_step("work");
 		world_agent_ready();

@@ -41,7 +41,6 @@ begin(struct overseer *o)
 	o->workspace.root = xstrdup(unit_scratch());
 	o->workspace.dir = xstrdup(unit_path(".llmc"));
 	ck_assert_int_eq(file_mkdirs(o->workspace.dir, 0700, NULL), 0);
-	o->write = loop_call_new(o->loop, overseer_on_write_due, o);
 	ck_assert_int_eq(writer_open(o, NULL), 0);
 }
 

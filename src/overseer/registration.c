@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+#include "loop.h"
+#include "overseer-private.h"
+#include "version.h"
+#include "workspace.h"
+
+static const char *const state_words[STATE_COUNT] = {
+	[STATE_STARTING] = "Starting",
+	[STATE_RUNNING] = "Running",
+	[STATE_ENDING_DAEMON] = "Ending the daemon",
+	[STATE_REMEDIATING] = "Remediating",
+	[STATE_WAITING] = "Waiting",
+	[STATE_TERMINATED] = "Terminated",
+};
+
+const char *
+overseer_state_name(enum overseer_state state)
+{
+	return state_words[state];
+}
+
+char *
+overseer_path(const struct overseer *o, const char *name)
+{
+	return workspace_path(&o->workspace, name);
+}
+
+static struct json_object *
+daemon_json(const struct overseer *o)
+{
+	const struct daemon_process *d = &o->daemon;
+	struct json_object *json;
+
+	if (!d->alive)
+		return NULL;
+	json = procref_to_json(&d->ref);
+	json_set_string(json, "instance_id", d->instance);
+	json_set_int(json, "started_unix",
+	    clock_wall_ms() / 1000 - (clock_mono_ms() - d->started_ms) / 1000);
+	json_set_bool(json, "adopted", d->adopted);
+	json_set_bool(json, "told_to_end", d->told_to_end);
+	return json;
+}
+
+int
+overseer_write_registration(const struct overseer *o, struct err *err)
+{
+	cleanup_free char *file = overseer_path(o, "overseer.json");
+	cleanup_json struct json_object *json = procref_to_json(&o->self);
+	struct json_object *events = json_object_new_array();
+
+	json_set_int(json, "start_time_unix", o->started_unix);
+	json_set_string(json, "instance_id", o->instance);
+	json_set_string(json, "state", state_words[o->state]);
+	json_set_bool(json, "stopping", o->stopping);
+	json_set_int(json, "attempt", o->attempt);
+	json_set_string(json, "failure", o->words);
+	json_set_string(json, "verdict",
+	    o->words != NULL ? health_verdict_name(o->verdict) : NULL);
+	json_set_string(json, "class", o->class);
+	json_set_bool(json, "abrupt", o->abrupt);
+	json_set_int(json, "failed_ms", o->failed_ms);
+	json_set_int(json, "ran_ms", o->ran_ms);
+	json_set_int(json, "exit_status",
+	    o->state == STATE_TERMINATED ? o->exit_status : -1);
+	json_set_int(json, "until_ms", o->until_ms);
+	json_set(json, "daemon", daemon_json(o));
+	json_set(json, "repair_pane",
+	    o->repair != NULL ? json_object_get(o->repair->agent.record.pane) :
+				NULL);
+	for (int i = 0; i < OVERSEER_EVENTS; i++)
+		if (o->events[i] != NULL)
+			json_object_array_add(
+			    events, json_object_new_string(o->events[i]));
+	json_set(json, "events", events);
+	json_set_string(json, "version", LLMC_VERSION);
+	json_set_int(json, "restarts", o->restart.count);
+	return json_save(file, json, 0600, err);
+}
+
+void
+overseer_register(struct overseer *o)
+{
+	o->changed = true;
+	loop_call_request(o->write);
+}
+
+bool
+overseer_owns_root(const struct overseer *o)
+{
+	cleanup_free char *lock = overseer_path(o, "overseer.lock");
+
+	return o->lock < 0 || lock_is_at(o->lock, lock);
+}
+
+void
+overseer_set_state(struct overseer *o, enum overseer_state state)
+{
+	o->state = state;
+	log_info("state: %s", state_words[state]);
+	if (state != STATE_STARTING) /* written when it has been started */
+		overseer_register(o);
+}
