@@ -3,7 +3,11 @@
 /* Hard failures (failure.json) and the heartbeat. */
 #include "life-world.h"
 #include "failure.h"
+#include "heartbeat.h"
 #include "life.h"
+#include "review.h"
+#include "task.h"
+#include "worker.h"
 
 /* --- failures --------------------------------------------------------- */
 
@@ -171,4 +175,55 @@ TEST(the_top_floor_says_what_it_is_at)
 	life_world = (struct life_world){ 0 };
 	life_world_begin(NULL);
 	ck_assert(!life_world_exists("auto.heartbeat"));
+}
+
+/* Whom the overseer expects to get on. Who waits for the service, for a person
+ * or for the user's checkout does not stand still. */
+static const struct work_row {
+	enum worker_status status;
+	enum task_step step;
+	bool for_person, reviewed, dirty, expected;
+} work_rows[] = {
+	{ WORKER_WORKING, TASK_ASSIGNED, .expected = true },
+	{ WORKER_WORKING, TASK_PARKED, .expected = false },
+	{ WORKER_WORKING, TASK_ASSIGNED, .dirty = true, .expected = true },
+	{ WORKER_LIMITED, TASK_ASSIGNED, .expected = false },
+	{ WORKER_WAITING, TASK_ASSIGNED, .expected = false },
+	{ WORKER_PAUSED, TASK_ASSIGNED, .expected = false },
+	{ WORKER_NEEDS_REVIEW, TASK_ASSIGNED, .expected = true },
+	{ WORKER_NEEDS_REVIEW, TASK_ASSIGNED, .for_person = true },
+	{ WORKER_NEEDS_REVIEW, TASK_ASSIGNED, .reviewed = true },
+	{ WORKER_NEEDS_REVIEW, TASK_ASSIGNED, .dirty = true },
+	{ WORKER_ACCEPTING, TASK_ASSIGNED, .expected = true },
+	{ WORKER_ACCEPTING, TASK_ASSIGNED, .dirty = true },
+};
+
+TEST_ROWS(who_must_wait_is_not_expected_to_get_on, nitems(work_rows))
+{
+	const struct work_row *row = &work_rows[_i];
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *expected = NULL;
+	struct state *state;
+	struct worker *w;
+	struct task *t;
+
+	life_world = (struct life_world){ .options.auto_mode = true };
+	life_world_begin(NULL);
+	state = &floor_world.core->state;
+	w = worker_new("auto-1", clock_wall_ms());
+	w->status = row->status;
+	state_add(state, w);
+	t = task_new("t1", "folder", "a.md", "A", "a", clock_wall_ms());
+	t->step = row->step;
+	if (row->reviewed)
+		t->attempt.review = REVIEW_OPEN;
+	state_add_task(state, t);
+	xstrset(&w->task, t->id);
+	w->for_person = row->for_person;
+	state->source_repo_dirty_retry_count = row->dirty;
+	heartbeat_now(floor_world.core->heartbeat);
+	json = life_world_load("auto.heartbeat");
+	ck_assert_int_eq(
+	    json_get_array(json, "", "expected", &expected, NULL), 0);
+	ck_assert_int_eq(json_object_array_length(expected), row->expected);
 }
