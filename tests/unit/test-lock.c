@@ -4,6 +4,8 @@
 
 #include "unit.h"
 
+#define ROUNDS 5000
+
 static const char *
 fresh_path(void)
 {
@@ -100,6 +102,42 @@ TEST(a_file_that_was_replaced_is_another)
 	ck_assert_int_ge(other, 0);
 	ck_assert(lock_is_at(other, path));
 	ck_assert(!lock_is_at(fd, path));
+}
+
+/* A process that removes the file whenever it holds the lock. */
+static pid_t
+start_remover(const char *path)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			cleanup_fd int fd = lock_try(path, NULL);
+
+			if (fd >= 0)
+				unlink(path);
+		}
+	}
+	return pid;
+}
+
+/* Who has the lock of a file that was removed meanwhile has none. */
+TEST(nobody_gets_the_lock_of_a_file_that_is_gone)
+{
+	const char *path = fresh_path();
+	pid_t pid = start_remover(path);
+
+	for (int got = 0; got < ROUNDS;) {
+		cleanup_fd int fd = lock_try(path, NULL);
+
+		if (fd < 0)
+			continue;
+		ck_assert(lock_is_at(fd, path));
+		got++;
+	}
+	end_holder(pid);
 }
 
 TEST(text_in_the_file_is_kept)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 
 #include "unit.h"
@@ -48,6 +50,40 @@ TEST(a_link_or_a_file_is_removed_itself)
 	ck_assert_int_eq(remove_tree(unit_path("real/file")), 0);
 	ck_assert(file_is_dir(unit_path("real")));
 	ck_assert(!file_exists(unit_path("real/file")));
+}
+
+/* 77 = nothing can be mounted here. */
+static int
+remove_around_mount(const char *dir, const char *mounted)
+{
+	if (unshare(CLONE_NEWNS) == -1 &&
+	    unshare(CLONE_NEWUSER | CLONE_NEWNS) == -1)
+		return 77;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount("none", mounted, "tmpfs", 0, NULL) == -1)
+		return 77;
+	return remove_tree(dir) == -EXDEV ? 0 : 1;
+}
+
+/* Nothing is looked for in it, and everything else goes. */
+TEST(another_file_system_stays)
+{
+	const char *dir = make_dir("around");
+	const char *mounted = make_dir("around/disk");
+	int status;
+	pid_t pid;
+
+	write_file(unit_path("around/file"));
+	pid = fork();
+	ck_assert_int_ne(pid, -1);
+	if (pid == 0)
+		_exit(remove_around_mount(dir, mounted));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		unit_skip("nothing can be mounted here");
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+	ck_assert(!file_exists(unit_path("around/file")));
 }
 
 TEST(what_is_too_deep_stays)
