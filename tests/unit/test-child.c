@@ -177,6 +177,29 @@ CHILD_TEST(a_flood_keeps_head_and_tail)
 	ck_assert_ptr_nonnull(strstr(text.data, "bytes omitted"));
 }
 
+static void
+note_room(const struct child_result *result, void *arg)
+{
+	*(size_t *)arg = result->out.tail.cap;
+}
+
+/* What it has printed is not in memory until it ends. */
+CHILD_TEST(a_flood_is_cut_while_it_comes)
+{
+	struct child_spec spec = {
+		.shell = "head -c 4000000 /dev/zero",
+		.output_max = 1000,
+	};
+	struct loop *loop = loop_new();
+	size_t room = 0;
+
+	ck_assert_int_eq(
+	    child_spawn(loop, &spec, note_room, &room, NULL, NULL), 0);
+	loop_run(loop);
+	ck_assert_uint_lt(room, 1000000);
+	loop_free(loop);
+}
+
 CHILD_TEST(no_descriptor_leaks_either_way)
 {
 	cleanup_child_result struct child_result r;
