@@ -284,17 +284,19 @@ TEST(an_outcome_that_was_written_is_told)
 	auto_world_folder("failed: a.md; failed: a.md.why; ");
 }
 
-TEST(what_nobody_began_is_given_back)
+/* One that had an attempt goes on where it was. */
+TEST_ROWS(what_nobody_began_is_given_back, 2)
 {
-	begin_unwritten();
+	struct task *t = begin_unwritten();
+
 	xstrset(&auto_world.core->state.paused, "wait");
 	floor_world.store_fails = false;
-	floor_world_until(
-	    auto_world.core->state.tasks[0]->step == TASK_WAITING);
+	floor_world_until(t->step == TASK_WAITING);
 	auto_world_folder("doing: a.md; ");
+	t->attempts = _i;
 	auto_world_restart();
-	ck_assert_uint_eq(auto_world.core->state.task_count, 0);
-	auto_world_folder("todo: a.md; ");
+	ck_assert_uint_eq(auto_world.core->state.task_count, _i);
+	auto_world_folder(_i == 0 ? "todo: a.md; " : "doing: a.md; ");
 }
 
 TEST(what_nobody_has_waits_again)

@@ -254,9 +254,10 @@ TEST(assignments_become_part_of_their_nodes)
 
 /* --- the store of earlier versions --------------------------------------- */
 
-/* As an llmc before the book left it, with a log. */
+/* A book with records, as a process left it that was killed right after these
+ * statements: they are in its log. */
 static void
-make_old(const char *path, bool first)
+leave_with_log(const char *path, const char *statements)
 {
 	cleanup_free char *log = xasprintf("%s-wal", path);
 	pid_t pid;
@@ -268,20 +269,25 @@ make_old(const char *path, bool first)
 	if (pid == 0) {
 		struct book_world world;
 
-		/* Its tables were nearly the same. */
 		book_world_open(&world, path);
 		book_world_fill(&world);
-		book_exec(world.book,
-		    first ? WITHOUT "DROP TABLE mail; DROP TABLE requests;"
-				    "DROP TABLE reservations;"
-				    "PRAGMA user_version = 1;" :
-			    WITHOUT "PRAGMA user_version = 2;",
-		    NULL);
+		book_exec(world.book, statements, NULL);
 		raise(SIGKILL);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFSIGNALED(status));
 	ck_assert(file_exists(log));
+}
+
+/* As an llmc before the book left it: its tables were nearly the same. */
+static void
+make_old(const char *path, bool first)
+{
+	leave_with_log(path,
+	    first ? WITHOUT "DROP TABLE mail; DROP TABLE requests;"
+			    "DROP TABLE reservations;"
+			    "PRAGMA user_version = 1;" :
+		    WITHOUT "PRAGMA user_version = 2;");
 }
 
 #define BEFORE "before-" LLMC_VERSION
@@ -316,12 +322,13 @@ TEST_ROWS(store_of_an_earlier_version_is_taken_over, 2)
 }
 
 /* Before the book has its name, before the store is moved away, and while it
- * is. */
-#define KILLS 3
+ * is; or that fails, at its log. */
+#define KILLS 4
 
 /* One or the other, never half: what a kill leaves is made complete. */
 TEST_ROWS(taking_over_can_be_killed_anywhere, KILLS)
 {
+	const char *way = unit_path(BEFORE ".2/store.db-wal");
 	struct book_world world;
 
 	make_old(unit_path("store.db"), false);
@@ -336,9 +343,16 @@ TEST_ROWS(taking_over_can_be_killed_anywhere, KILLS)
 		ck_assert_int_eq(world.err.code, 0);
 		book_world_close(&world);
 		write_file(unit_path("store.db"), db.data, db.len);
-		if (_i == 1)
+		if (_i != 2)
 			write_file(
 			    unit_path("store.db-wal"), log.data, log.len);
+	}
+	if (_i == 3) {
+		ck_assert_int_eq(file_mkdirs(way, 0700, NULL), 0);
+		book_world_open(&world, unit_path("llmc.db"));
+		ck_assert_int_lt(world.err.code, 0);
+		book_world_close(&world);
+		ck_assert_int_eq(rmdir(way), 0);
 	}
 	expect_taken_over();
 }
@@ -399,6 +413,30 @@ TEST(newer_book_is_refused_and_not_touched)
 	book_world_file(path, &after);
 	ck_assert_uint_eq(before.len, after.len);
 	ck_assert_mem_eq(before.data, after.data, before.len);
+}
+
+/* What its own llmc would find there is still in it. */
+TEST(log_of_a_newer_book_is_not_touched)
+{
+	const char *const files[] = { unit_path("llmc.db"),
+		unit_path("llmc.db-wal") };
+	struct buf before[2] = { BUF_INIT, BUF_INIT };
+	struct book_world world;
+
+	leave_with_log(files[0], "PRAGMA user_version = 999;");
+	for (size_t i = 0; i < nitems(files); i++)
+		book_world_file(files[i], &before[i]);
+	book_world_open(&world, files[0]);
+	ck_assert_int_eq(world.err.code, -EPROTONOSUPPORT);
+	book_world_close(&world);
+	for (size_t i = 0; i < nitems(files); i++) {
+		cleanup_buf struct buf after = BUF_INIT;
+
+		book_world_file(files[i], &after);
+		ck_assert_uint_eq(before[i].len, after.len);
+		ck_assert_mem_eq(before[i].data, after.data, after.len);
+		buf_release(&before[i]);
+	}
 }
 
 TEST(database_of_another_program_is_refused)
@@ -554,33 +592,12 @@ TEST(damaged_book_moves_aside_with_its_log)
 	ck_assert(file_exists(again));
 }
 
-/* Leaves a database with a log in which everything is that was committed. */
-static void
-leave_log(const char *path)
-{
-	pid_t pid;
-	int status;
-
-	fflush(NULL);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		struct book_world world;
-
-		book_world_open(&world, path);
-		book_world_fill(&world);
-		raise(SIGKILL);
-	}
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFSIGNALED(status));
-}
-
 TEST(log_of_another_file_is_never_applied)
 {
 	const char *path = unit_path("llmc.db");
 	struct book_world world;
 
-	leave_log(path);
+	leave_with_log(path, "");
 	ck_assert(file_exists(unit_path("llmc.db-wal")));
 	/* As a crash in the middle of book_files_move_damaged() leaves it. */
 	ck_assert_int_eq(rename(path, unit_path(ASIDE)), 0);
@@ -602,14 +619,20 @@ TEST(log_of_another_file_is_never_applied)
 TEST(log_without_any_database_is_moved_aside)
 {
 	const char *path = unit_path("llmc.db");
+	cleanup_buf struct buf log = BUF_INIT;
 	ended_by(book_world_close) struct book_world world;
 
-	leave_log(path);
+	/* It is not that of one that was moved aside with its own. */
+	write_file(unit_path(ASIDE), "broken", 6);
+	write_file(unit_path(ASIDE "-wal"), "log", 3);
+	leave_with_log(path, "");
 	ck_assert_int_eq(unlink(path), 0);
 	book_world_open(&world, path);
 	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
 	book_world_load(&world);
 	ck_assert_uint_eq(world.records, 0);
+	book_world_file(unit_path(ASIDE "-wal"), &log);
+	ck_assert_str_eq(log.data, "log");
 }
 
 /* --- no space ----------------------------------------------------------- */
