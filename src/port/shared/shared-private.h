@@ -79,8 +79,6 @@ int shared_sqlite_owner(const struct shared_owner_task *task,
 int shared_postgres_owner(const struct shared_owner_task *task,
     struct json_object *report, struct err *err);
 
-bool shared_is_sqlite(const char *database);
-
 /* For the engines. */
 void shared_init(struct shared *shared, const struct shared_engine_ops *ops,
     const struct shared_options *options);
