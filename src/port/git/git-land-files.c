@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+/* The checkout of a landing: where the branch is checked out, and how files and
+ * index move. */
 #include "base.h"
 
 #include <fcntl.h>
@@ -10,398 +12,78 @@
 #include "git-private.h"
 #include "loop.h"
 
-#define NAMES_MAX 5 /* files named in a message */
+/* Of the files in the way. Those behind them are listed when one of these has
+ * changed and the landing is tried again. */
+#define FILES_MAX 64
 
-static const char gitlink_mode[] = "160000";
+/* --- the end of a landing, and the settings of its gits ----------------- */
 
-void
-git_land_check_init(
-    struct git_land_check *check, const char *tree, bool overlap)
-{
-	memset(check, 0, sizeof *check);
-	check->tree = tree;
-	check->overlap = overlap;
-	buf_init(&check->in_way);
-	buf_init(&check->foreign);
-	buf_init(&check->suspects);
-}
-
-void
-git_land_check_release(struct git_land_check *check)
-{
-	git_changes_release(&check->changes);
-	free(check->branch);
-	buf_release(&check->in_way);
-	buf_release(&check->foreign);
-	buf_release(&check->suspects);
-}
-
+/* The first of the files in the way, and the files of git that change with the
+ * index, the branch, or the end of a merge or a rebase. */
 static void
-blame(struct git_land_check *check, const char *path)
+tell_places(struct git_move *move)
 {
-	buf_add(&check->in_way, path, strlen(path) + 1);
-	check->in_way_count++;
-}
-
-/* Count paths, each ended by NUL, as blocking. */
-static void
-git_land_check_blame_all(
-    struct git_land_check *check, const char *out, size_t len)
-{
+	static const char *const names[] = { "index", "HEAD", "MERGE_HEAD",
+		"CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-apply",
+		"rebase-merge", "sequencer" };
+	struct git_op *op = &move->op;
+	const char *gitdir = git_dirs_gitdir(move->where), *path;
 	struct git_records records;
-	const char *path;
+	int count = 0;
 
-	git_records_init(&records, out, len);
-	while ((path = git_records_next(&records)) != NULL)
-		blame(check, path);
-}
-
-/* As it is staged, it is the user's own. */
-static void
-blame_staged(struct git_land_check *check, const char *path)
-{
-	blame(check, path);
-	buf_add(&check->foreign, path, strlen(path) + 1);
-}
-
-/* A row with mode 0 removes the path. */
-static void
-suspect(struct git_land_check *check, const struct git_change *change)
-{
-	bool gone = change->status == 'D';
-
-	buf_addf(
-	    &check->suspects, "%s %s\t", gone ? "0" : change->mode, change->id);
-	buf_add(&check->suspects, change->path, strlen(change->path) + 1);
-}
-
-static bool
-exists(const struct git_land_check *check, const char *path, struct stat *st)
-{
-	cleanup_free char *full = file_join(check->tree, path);
-
-	return lstat(full, st) == 0;
-}
-
-/* Does the landing touch something above the path? */
-static bool
-touched_above(const struct git_land_check *check, const char *path)
-{
-	cleanup_free char *folder = xstrdup(path);
-	char *slash;
-
-	while ((slash = strrchr(folder, '/')) != NULL) {
-		*slash = '\0';
-		if (git_changes_find(&check->changes, folder) != NULL)
-			return true;
-	}
-	return false;
-}
-
-/* A tracked file with changes, staged or not. */
-static void
-judge_changed(
-    struct git_land_check *check, const struct git_status_entry *entry)
-{
-	const struct git_change *change =
-	    git_changes_find(&check->changes, entry->text);
-	struct stat st;
-
-	/* Its own commits are its own affair; only what is staged counts. */
-	if (entry->submodule && strcmp(entry->index_id, entry->head_id) == 0)
-		return;
-	if (change == NULL) {
-		if (!check->overlap || touched_above(check, entry->text) ||
-		    git_changes_below(&check->changes, entry->text))
-			blame(check, entry->text);
-		return;
-	}
-	/* What is staged must be the old or the landed version, not the user's
-	 * own. */
-	if (strcmp(entry->index_id, entry->head_id) != 0 &&
-	    strcmp(entry->index_id, change->id) != 0)
-		blame_staged(check, entry->text);
-	else if (change->status == 'D' && exists(check, entry->text, &st))
-		blame(check, entry->text);
-	else
-		suspect(check, change);
-}
-
-/* The first folder above the path that is something else, NULL = none. From the
- * top down: below a link to a folder the rest would look fine. The caller
- * frees. */
-static char *
-find_obstacle(const struct git_land_check *check, const char *path)
-{
-	cleanup_free char *folder = xstrdup(path);
-	struct stat st;
-
-	for (char *slash = strchr(folder, '/'); slash != NULL;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (!exists(check, folder, &st))
-			return NULL;
-		if (!S_ISDIR(st.st_mode))
-			return take_ptr(&folder);
-		*slash = '/';
-	}
-	return NULL;
-}
-
-/* Is there a file where the landing needs a folder, which it does not remove?
- */
-static bool
-blocked_above(struct git_land_check *check, const char *path)
-{
-	cleanup_free char *obstacle = find_obstacle(check, path);
-
-	if (obstacle == NULL)
-		return false;
-	if (git_changes_find(&check->changes, obstacle) == NULL)
-		blame(check, obstacle);
-	return true;
-}
-
-/* A folder that becomes a file: git removes it with all that is in it, also
- * what is ignored and repositories. Nothing may be there but what the landing
- * removes. False: the first other file is blamed. */
-static bool
-judge_folder(struct git_land_check *check, const char *path)
-{
-	cleanup_free char *full = file_join(check->tree, path);
-	cleanup_dir DIR *stream = opendir(full);
-	const struct git_change *change;
-	const char *entry;
-	struct stat st;
-	bool fine = true;
-
-	while (fine && (entry = dir_next(stream)) != NULL) {
-		cleanup_free char *name = xasprintf("%s/%s", path, entry);
-
-		if (exists(check, name, &st) && S_ISDIR(st.st_mode)) {
-			fine = judge_folder(check, name);
-			continue;
-		}
-		change = git_changes_find(&check->changes, name);
-		fine = change != NULL && change->status == 'D';
-		if (!fine)
-			blame(check, name);
-	}
-	return fine;
-}
-
-/* A new file of the landing: is something there that git does not know? */
-static void
-judge_added(struct git_land_check *check, const struct git_change *change)
-{
-	struct stat st;
-
-	if (blocked_above(check, change->path) ||
-	    !exists(check, change->path, &st))
-		return;
-	if (!S_ISDIR(st.st_mode))
-		suspect(check, change);
-	else if (strcmp(change->mode, gitlink_mode) != 0)
-		judge_folder(check, change->path);
-}
-
-/* Judge the answer of status (git_status_next) of the checkout, without
- * untracked files; check->changes is filled. */
-static void
-git_land_check_status(struct git_land_check *check, const char *out, size_t len)
-{
-	cleanup_free const char **known = NULL;
-	struct git_status_entry entry;
-	struct git_records records;
-	size_t count = 0, cap = 0;
-
-	git_records_init(&records, out, len);
-	while (git_status_next(&records, &entry)) {
-		if (entry.kind == GIT_STATUS_HEAD)
-			strlcpy(check->head, entry.text, sizeof check->head);
-		else if (entry.kind == GIT_STATUS_BRANCH)
-			xstrset(&check->branch, entry.text);
-		else if (entry.kind == GIT_STATUS_UNMERGED)
-			blame_staged(check, entry.text);
-		if (entry.kind != GIT_STATUS_CHANGED)
-			continue;
-		judge_changed(check, &entry);
-		if (count == cap) {
-			cap = cap == 0 ? 16 : cap * 2;
-			known = xreallocarray(known, cap, sizeof *known);
-		}
-		known[count++] = entry.text;
-	}
-	/* Files that are in the index are judged by the index only. */
-	if (count > 0)
-		qsort(known, count, sizeof *known, strv_order);
-	for (size_t i = 0; i < check->changes.count; i++) {
-		const struct git_change *change = &check->changes.v[i];
-
-		/* A submodule becomes a file. */
-		if (change->status == 'T' &&
-		    strcmp(change->old_mode, gitlink_mode) == 0)
-			judge_folder(check, change->path);
-		if (change->status != 'A' ||
-		    (count > 0 &&
-			bsearch(&change->path, known, count, sizeof *known,
-			    strv_order) != NULL))
-			continue;
-		judge_added(check, change);
-	}
-}
-
-static bool
-is_listed(const struct buf *paths, const char *wanted)
-{
-	struct git_records records;
-	const char *path;
-
-	git_records_init(&records, paths->data, paths->len);
-	while ((path = git_records_next(&records)) != NULL)
-		if (strcmp(path, wanted) == 0)
-			return true;
-	return false;
-}
-
-/* A git that failed or was killed had removed the file to write the other
- * version. With the row of the other version, the next one writes it. */
-static bool
-is_removed(const struct git_land_check *check, const char *path)
-{
-	cleanup_free char *obstacle = find_obstacle(check, path);
-	struct stat st;
-
-	return obstacle == NULL && !exists(check, path, &st);
-}
-
-/* The path of a changed file that is in the way with nothing of the user's own
- * staged: a git may have left it that ended while it wrote it. NULL = it is
- * none. The caller frees. */
-static char *
-git_land_check_leftover(
-    const struct git_land_check *check, const struct git_change *change)
-{
-	cleanup_free char *obstacle = NULL;
-	struct stat st;
-
-	if (!is_listed(&check->in_way, change->path) ||
-	    is_listed(&check->foreign, change->path))
-		return NULL;
-	obstacle = find_obstacle(check, change->path);
-	if (obstacle != NULL || !exists(check, change->path, &st) ||
-	    !S_ISREG(st.st_mode))
-		return NULL;
-	return file_join(check->tree, change->path);
-}
-
-/* The id does not matter. */
-static void
-add_removal(
-    const struct git_land_check *check, struct buf *out, const char *path)
-{
-	buf_addf(out, "0 %s\t", check->head);
-	buf_add(out, path, strlen(path) + 1);
-}
-
-/* Add rows that remove from an index what the user has staged (foreign). */
-static void
-git_land_check_unstage(const struct git_land_check *check, struct buf *out)
-{
-	struct git_records records;
-	const char *path;
-
-	git_records_init(&records, check->foreign.data, check->foreign.len);
-	while ((path = git_records_next(&records)) != NULL)
-		add_removal(check, out, path);
-}
-
-static void
-add_own_row(struct git_land_check *check, const char *path)
-{
-	const struct git_change *change =
-	    git_changes_find(&check->changes, path);
-	bool none = change != NULL && change->status == 'A';
-	bool staged = is_listed(&check->foreign, path);
-
-	if (change == NULL && staged) /* nothing moves with unmerged ones */
-		add_removal(check, &check->suspects, path);
-	if (change == NULL)
-		return;
-	if (!staged && is_removed(check, path)) {
-		if (change->status == 'D') /* was there until just now */
-			suspect(check, change);
-		return;
-	}
-	buf_addf(&check->suspects, "%s %s\t", none ? "0" : change->old_mode,
-	    change->old_id);
-	buf_add(&check->suspects, path, strlen(path) + 1);
+	for (size_t i = 0; gitdir != NULL && i < nitems(names); i++)
+		git_op_tell(op, GIT_MOVE_PLACE,
+		    git_op_text(op, "%s/%s", gitdir, names[i]));
+	if (gitdir == NULL) /* it has to be repaired, or to appear */
+		git_op_tell(op, GIT_MOVE_PLACE,
+		    git_op_text(op, "%s/.git", move->where));
+	git_records_init(
+	    &records, move->check.in_way.data, move->check.in_way.len);
+	while (
+	    count++ < FILES_MAX && (path = git_records_next(&records)) != NULL)
+		git_op_tell(op, GIT_MOVE_PLACE,
+		    git_op_text(op, "%s/%s", move->where, path));
 }
 
 void
-git_land_check_forgive(struct git_land_check *check)
+git_move_end(
+    struct git_move *move, enum git_land_result result, const char *detail)
 {
-	cleanup_buf struct buf rows = BUF_INIT;
-	struct git_records records;
-	const char *record;
-
-	buf_add(&rows, check->suspects.data, check->suspects.len);
-	buf_clear(&check->suspects);
-	git_records_init(&records, rows.data, rows.len);
-	while ((record = git_records_next(&records)) != NULL) {
-		const char *tab = strchr(record, '\t');
-
-		if (tab != NULL &&
-		    (!is_listed(&check->in_way, tab + 1) ||
-			is_removed(check, tab + 1)))
-			buf_add(&check->suspects, record, strlen(record) + 1);
-	}
-	git_records_init(&records, check->in_way.data, check->in_way.len);
-	while ((record = git_records_next(&records)) != NULL)
-		add_own_row(check, record);
+	move->result = result;
+	git_op_tell(&move->op, GIT_MOVE_DETAIL, detail);
+	if (result == GIT_LAND_DIRTY && move->where != NULL)
+		tell_places(move);
+	git_op_die_of(&move->op);
 }
 
+/* Only a hook of the repository's own folder, and of those only the one that
+ * may refuse the move: a folder that the configuration names may lie in the
+ * tree. */
 void
-git_land_check_describe(const struct git_land_check *check, struct buf *out)
+git_move_config(const struct git_move *move, bool hooks, char ***env)
 {
-	struct git_records records;
-	const char *path, *before = "";
-	int told = 0;
+	bool safe = hooks && git_runs_hooks(move->op.git) &&
+	    git_dirs_hook_is_safe(move->common,
+		move->tree != NULL ? move->tree : move->op.dir,
+		"reference-transaction");
 
-	buf_addf(out, "%zu %s the landing in %s: ", check->in_way_count,
-	    check->in_way_count == 1 ? "file blocks" : "files block",
-	    check->tree);
-	git_records_init(&records, check->in_way.data, check->in_way.len);
-	while ((path = git_records_next(&records)) != NULL) {
-		buf_adds(out, before);
-		if (told++ == NAMES_MAX) {
-			buf_adds(out, "...");
-			break;
-		}
-		text_add_visible(out, path, strlen(path), false);
-		before = ", ";
-	}
-}
-
-/* Is that branch being rebased in the tree? A rebase takes it off HEAD and puts
- * it back at its end. */
-static bool
-git_land_check_rebases(const char *tree, const char *branch)
-{
-	cleanup_free char *gitdir = git_dirs_gitdir(tree);
-	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
-	cleanup_free char *taken =
-	    gitdir != NULL ? git_op_rebased_branch(gitdir) : NULL;
-
-	return text_is(taken, ref);
+	strv_add(env, "GIT_CONFIG_COUNT=2");
+	strv_add(env, "GIT_CONFIG_KEY_0=core.fsync");
+	strv_add(env, "GIT_CONFIG_VALUE_0=added");
+	strv_add(env, "GIT_CONFIG_KEY_1=core.hooksPath");
+	strv_take(env,
+	    safe ? xasprintf("GIT_CONFIG_VALUE_1=%s/hooks", move->common) :
+		   xstrdup("GIT_CONFIG_VALUE_1=/dev/null"));
 }
 
 /* --- where the branch is checked out ----------------------------------- */
 
-static void __attribute__((noreturn))
-wait_for(struct git_move *move, const char *what, const char *where)
+static void __attribute__((noreturn)) wait_for(struct git_move *move,
+    enum git_land_result result, const char *what, const char *where)
 {
-	git_move_end(move, GIT_LAND_DIRTY, what, git_op_copy(&move->op, where));
+	move->where = git_op_copy(&move->op, where);
+	git_move_end(
+	    move, result, git_op_text(&move->op, "%s in %s", what, where));
 }
 
 /* What a person is in the middle of with HEAD on the branch, the tree clean or
@@ -431,26 +113,39 @@ take_tree(struct git_move *move, const struct git_tree *on)
 	const char *doing;
 
 	if (on->missing)
-		wait_for(move,
+		wait_for(move, GIT_LAND_DIRTY,
 		    "the branch is checked out in a locked worktree that is "
 		    "not there (mount it, or type: git worktree unlock)",
 		    on->path);
 	move->tree = git_op_copy(&move->op, on->path);
 	move->gitdir = git_dirs_gitdir(on->path);
 	if (move->gitdir == NULL)
-		wait_for(move,
+		wait_for(move, GIT_LAND_DIRTY,
 		    "the .git file of a worktree is damaged (repair it with: "
 		    "git worktree repair)",
 		    move->tree);
 	if (!git_dirs_is_on(move->gitdir, move->branch))
-		wait_for(move,
+		wait_for(move, GIT_LAND_DIRTY,
 		    "the branch is checked out by another name, a symbolic "
 		    "reference",
 		    move->tree);
 	xstrset(&move->op.gitdir, move->gitdir);
 	doing = find_doing(&move->op);
 	if (doing != NULL)
-		wait_for(move, doing, move->tree);
+		wait_for(move, GIT_LAND_DIRTY, doing, move->tree);
+}
+
+/* Is that branch being rebased in the tree? A rebase takes it off HEAD and puts
+ * it back at its end. */
+static bool
+is_rebased_in(const char *tree, const char *branch)
+{
+	cleanup_free char *gitdir = git_dirs_gitdir(tree);
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	cleanup_free char *taken =
+	    gitdir != NULL ? git_op_rebased_branch(gitdir) : NULL;
+
+	return text_is(taken, ref);
 }
 
 /* The first tree that a worker or a check has put on the branch. */
@@ -491,14 +186,13 @@ look_at_trees(struct git_move *move)
 		other =
 		    on != NULL ? git_trees_on(&trees, move->branch, on) : NULL;
 		if (other != NULL)
-			wait_for(move,
+			wait_for(move, GIT_LAND_DIRTY,
 			    "the branch is checked out twice, the second time",
 			    other->path);
 		for (size_t i = 0; i < trees.count; i++)
 			if (trees.v[i].branch == NULL &&
-			    git_land_check_rebases(
-				trees.v[i].path, move->branch))
-				wait_for(move,
+			    is_rebased_in(trees.v[i].path, move->branch))
+				wait_for(move, GIT_LAND_DIRTY,
 				    "a rebase of the branch is in progress",
 				    trees.v[i].path);
 		if (on != NULL)
@@ -516,14 +210,14 @@ take_off(struct git_move *move, const char *stray)
 
 	op->run_dir = stray;
 	op->tolerant = true;
-	git_move_config(move, false);
+	git_move_config(move, false, &op->env);
 	if (git_op_try(op, "update-ref", "--no-deref", "-m",
 		"llmc: left the landing branch", "HEAD", op->onto_id,
 		op->onto_id, NULL) == 0 &&
 	    move->tries++ < GIT_TRIES)
 		return true;
 	if (op->answer.locked)
-		git_move_end(move, GIT_LAND_HELD, GIT_MOVE_LOCKED, stray);
+		wait_for(move, GIT_LAND_HELD, GIT_MOVE_LOCKED, stray);
 	/* Unless the branch has moved. */
 	err_set(&move->refused, -EIO,
 	    "%s has the landing branch checked out, and cannot be taken off "
@@ -581,7 +275,7 @@ in_tree(struct git_move *move, bool own_index)
 	op->run_dir = move->tree;
 	if (op->input.len == 0)
 		op->stdin_fd = move->claim.fd;
-	git_move_config(move, false);
+	git_move_config(move, false, &op->env);
 	if (own_index)
 		git_op_env(
 		    op, "GIT_INDEX_FILE=%s", git_claim_index(&move->claim));

@@ -40,14 +40,6 @@
  * by itself, unless a hook holds it. */
 #define LEFT_ENDS_MS ((int64_t)GIT_TRIES * GIT_RETRY_MS)
 
-/* Of the files in the way. Those behind them are listed when one of these has
- * changed and the landing is tried again. */
-#define FILES_MAX 64
-
-/* Kinds of records in the report. */
-#define DETAIL_LETTER 'd'
-#define PLACE_LETTER  'p'
-
 static const char gitlink_mode[] = "160000";
 static const char just_left[] = "another branch was just checked out";
 
@@ -89,48 +81,17 @@ land_undo(struct git_op *op)
 	git_claim_release(&move->claim);
 }
 
-/* The first of the files in the way, and the files of git that change with the
- * index, the branch, or the end of a merge or a rebase. */
-static void
-tell_places(struct git_move *move)
-{
-	static const char *const names[] = { "index", "HEAD", "MERGE_HEAD",
-		"CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-apply",
-		"rebase-merge", "sequencer" };
-	struct git_op *op = &move->op;
-	const char *gitdir = git_dirs_gitdir(move->where), *path;
-	struct git_records records;
-	int count = 0;
-
-	for (size_t i = 0; gitdir != NULL && i < nitems(names); i++)
-		git_op_tell(op, PLACE_LETTER,
-		    git_op_text(op, "%s/%s", gitdir, names[i]));
-	if (gitdir == NULL) /* it has to be repaired, or to appear */
-		git_op_tell(
-		    op, PLACE_LETTER, git_op_text(op, "%s/.git", move->where));
-	git_records_init(
-	    &records, move->check.in_way.data, move->check.in_way.len);
-	while (
-	    count++ < FILES_MAX && (path = git_records_next(&records)) != NULL)
-		git_op_tell(op, PLACE_LETTER,
-		    git_op_text(op, "%s/%s", move->where, path));
-}
-
 /* End with this result, after everything was let go. */
 static void __attribute__((noreturn))
 land_end(struct git_move *move, enum git_land_result result, const char *detail)
 {
 	leave(move);
-	move->result = result;
-	git_op_tell(&move->op, DETAIL_LETTER, detail);
-	if (result == GIT_LAND_DIRTY && move->where != NULL)
-		tell_places(move);
-	git_op_die_of(&move->op);
+	git_move_end(move, result, detail);
 }
 
-void
-git_move_end(struct git_move *move, enum git_land_result result,
-    const char *what, const char *where)
+/* The same; `what` in `where` is what it waits for. */
+static void __attribute__((noreturn)) land_wait(struct git_move *move,
+    enum git_land_result result, const char *what, const char *where)
 {
 	move->where = where;
 	land_end(move, result, git_op_text(&move->op, "%s in %s", what, where));
@@ -147,33 +108,8 @@ static bool
 land_retry(struct git_move *move)
 {
 	if (move->tries++ >= GIT_TRIES)
-		git_move_end(move, GIT_LAND_DIRTY, just_left, place(move));
+		land_wait(move, GIT_LAND_DIRTY, just_left, place(move));
 	return true;
-}
-
-/* Only a hook of the repository's own folder, and of those only the one that
- * may refuse the move: a folder that the configuration names may lie in the
- * tree. */
-static void
-add_config(const struct git_move *move, bool hooks, char ***env)
-{
-	bool safe = hooks && git_runs_hooks(move->op.git) &&
-	    git_dirs_hook_is_safe(
-		move->common, place(move), "reference-transaction");
-
-	strv_add(env, "GIT_CONFIG_COUNT=2");
-	strv_add(env, "GIT_CONFIG_KEY_0=core.fsync");
-	strv_add(env, "GIT_CONFIG_VALUE_0=added");
-	strv_add(env, "GIT_CONFIG_KEY_1=core.hooksPath");
-	strv_take(env,
-	    safe ? xasprintf("GIT_CONFIG_VALUE_1=%s/hooks", move->common) :
-		   xstrdup("GIT_CONFIG_VALUE_1=/dev/null"));
-}
-
-void
-git_move_config(struct git_move *move, bool hooks)
-{
-	add_config(move, hooks, &move->op.env);
 }
 
 /* --- what is asked for ------------------------------------------------- */
@@ -255,7 +191,7 @@ take_claim(struct git_move *move)
 		memset(&op->err, 0, sizeof op->err);
 		waited_ms += CLAIM_MS;
 		if (waited_ms > (int64_t)GIT_TRIES * GIT_RETRY_MS)
-			git_move_end(move, GIT_LAND_HELD,
+			land_wait(move, GIT_LAND_HELD,
 			    "another landing is in progress", op->dir);
 		git_pause(CLAIM_MS);
 	}
@@ -315,7 +251,7 @@ settle_files(struct git_move *move)
 			git_op_die_of(op);
 		memset(&op->err, 0, sizeof op->err);
 		if (move->tries++ >= GIT_TRIES)
-			git_move_end(move, GIT_LAND_HELD,
+			land_wait(move, GIT_LAND_HELD,
 			    "another git process holds the index", move->tree);
 		git_pause(GIT_RETRY_MS);
 	}
@@ -364,7 +300,7 @@ settle(struct git_move *move)
 		if (waited_ms == LEFT_ENDS_MS)
 			git_claim_end_updater(claim);
 		if (waited_ms > 2 * LEFT_ENDS_MS)
-			git_move_end(move, GIT_LAND_HELD,
+			land_wait(move, GIT_LAND_HELD,
 			    "a git of an earlier landing still runs",
 			    move->op.dir);
 		git_pause(LEFT_LOOK_MS);
@@ -432,7 +368,7 @@ hold(struct git_move *move)
 		.new_id = move->id,
 		.reason = LAND_REFLOG };
 
-	add_config(move, true, &env);
+	git_move_config(move, true, &env);
 	spec.env = strv_const(env);
 	if (git_hold_new(op->git, &spec, &move->hold, &op->err) < 0 ||
 	    git_claim_note_updater(
@@ -475,7 +411,7 @@ look_after(struct git_move *move)
 	op->run_dir = move->tree;
 	op->tolerant = true;
 	op->deadline_ms = LAND_DEADLINE_MS;
-	git_move_config(move, false);
+	git_move_config(move, false, &op->env);
 	git_op_env(op, "GIT_INDEX_FILE=%s", git_claim_index(&move->claim));
 	if (git_op_try(
 		op, "read-tree", "-m", "-u", move->id, op->onto_id, NULL) == 0)
@@ -566,7 +502,7 @@ move_alone(struct git_move *move)
 		}
 		if (git_dirs_is_on(move->claim.gitdir, move->branch))
 			return land_retry(move);
-		git_move_config(move, true);
+		git_move_config(move, true, &op->env);
 		op->once = op->linger = op->tolerant = true;
 		op->stdin_fd = move->claim.fd;
 		if (git_op_try(op, "update-ref", "-m", LAND_REFLOG, ref,
@@ -588,7 +524,7 @@ move_alone(struct git_move *move)
 	if (git_dirs_trees(op->dir, false, &trees, &op->err) < 0 ||
 	    git_trees_on(&trees, move->branch, NULL) == NULL)
 		land_landed(move);
-	git_move_config(move, true);
+	git_move_config(move, true, &op->env);
 	git_op_must(op, "update-ref", "-m", LAND_REFLOG ", undone", ref,
 	    op->onto_id, move->id, NULL);
 	return land_retry(move);
@@ -670,7 +606,7 @@ move_submodules(struct git_move *move)
 			continue;
 		op->run_dir = move->tree;
 		op->tolerant = true;
-		git_move_config(move, false);
+		git_move_config(move, false, &op->env);
 		/* Without the commit, or with changes, it stays. */
 		git_op_try(op, "--literal-pathspecs", "submodule", "--quiet",
 		    "update", "--no-fetch", "--checkout", "--", change->path,
@@ -718,9 +654,9 @@ static void __attribute__((noreturn)) judge(struct git_move *move, bool forward)
 		    "commits",
 		    move->id, op->onto_id);
 	if (move->held)
-		git_move_end(move, GIT_LAND_HELD, GIT_MOVE_LOCKED, place(move));
+		land_wait(move, GIT_LAND_HELD, GIT_MOVE_LOCKED, place(move));
 	if (move->refused.code == 0)
-		git_move_end(move, GIT_LAND_DIRTY, just_left, place(move));
+		land_wait(move, GIT_LAND_DIRTY, just_left, place(move));
 	op->err = move->refused;
 	git_op_die_of(op);
 }
@@ -753,8 +689,8 @@ land_finish(struct git_op *op, const struct err *err)
 	cleanup_git_list struct git_list details = { 0 }, places = { 0 };
 	const char *detail;
 
-	git_op_told(op, DETAIL_LETTER, &details);
-	git_op_told(op, PLACE_LETTER, &places);
+	git_op_told(op, GIT_MOVE_DETAIL, &details);
+	git_op_told(op, GIT_MOVE_PLACE, &places);
 	detail = details.count > 0 ? details.v[0] : "";
 	if (move->settle_fn != NULL) {
 		struct err busy = { 0 };

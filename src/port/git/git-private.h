@@ -743,6 +743,25 @@ void git_land_check_init(
     struct git_land_check *check, const char *tree, bool overlap);
 void git_land_check_release(struct git_land_check *check);
 
+/* Judge the answer of status (git_status_next) of the checkout, without
+ * untracked files; check->changes is filled. */
+void git_land_check_status(
+    struct git_land_check *check, const char *out, size_t len);
+
+/* Count paths, each ended by NUL, as blocking. */
+void git_land_check_blame_all(
+    struct git_land_check *check, const char *out, size_t len);
+
+/* The path of a changed file that is in the way with nothing of the user's own
+ * staged: a git may have left it that ended while it wrote it. NULL = it is
+ * none. The caller frees. */
+char *git_land_check_leftover(
+    const struct git_land_check *check, const struct git_change *change);
+
+/* Add rows that remove from an index what the user has staged (foreign). */
+void
+git_land_check_unstage(const struct git_land_check *check, struct buf *out);
+
 /* What is in the way does not have the other content: have its rows put the
  * checkout's own commit into an index, but for files that are missing. */
 void git_land_check_forgive(struct git_land_check *check);
@@ -755,7 +774,8 @@ git_land_check_describe(const struct git_land_check *check, struct buf *out);
  * How a branch moves together with its checkout: locks, files, index, branch,
  * in the one order in which neither a user who works in the same tree nor a
  * kill between two steps loses anything. git-land.c has the order; what is
- * about the checkout is in git-land-files.c. All of it runs in a helper.
+ * about the checkout is in git-land-files.c, which git-land.c calls. All of it
+ * runs in a helper.
  */
 
 struct git_move {
@@ -787,11 +807,14 @@ struct git_move {
 	git_work_fn *settle_fn; /* used instead: nothing is to land */
 };
 
-/* End with this result, after everything was let go. `what` in `where` is the
- * detail. */
+/* End with this result, holding nothing; the detail is a sentence. */
 void git_move_end(struct git_move *move, enum git_land_result result,
-    const char *what, const char *where) __attribute__((noreturn));
+    const char *detail) __attribute__((noreturn));
 #define GIT_MOVE_LOCKED "another git process holds a lock"
+
+/* Kinds of records in its report. */
+#define GIT_MOVE_DETAIL 'd'
+#define GIT_MOVE_PLACE  'p'
 
 /* Find the checkout: sets move->tree and move->gitdir, NULL = nowhere; or ends
  * the landing with what it waits for. A worktree of llmc's own that has the
@@ -800,7 +823,7 @@ bool git_move_find_tree(struct git_move *move);
 
 /* Settings of one git: its hooks, and that a ref or an index is on disk before
  * it gets its name. */
-void git_move_config(struct git_move *move, bool hooks);
+void git_move_config(const struct git_move *move, bool hooks, char ***env);
 
 /* What the files are compared with: the difference of head_id and other_id. */
 void git_move_changes(struct git_move *move);
