@@ -363,7 +363,7 @@ step_stand(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
 
-	git_stand_set(r->overseer->git, r->cwd, REPAIR_BRANCH, true, on_place,
+	git_follow_set(r->overseer->git, r->cwd, REPAIR_BRANCH, true, on_place,
 	    operation_await(op));
 }
 

@@ -24,7 +24,7 @@ set_stand(struct repo *repo, bool detached)
 	 * after it is attached. */
 	if (detached)
 		repo->detached = true;
-	git_stand_set(
+	git_follow_set(
 	    repo->git, repo->dir, "llmc/ann", detached, set_done, repo);
 	repo_wait(repo);
 	if (repo->code == 0)

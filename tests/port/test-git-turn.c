@@ -88,7 +88,7 @@ static int
 set_stand(struct repo *repo, bool detached)
 {
 	repo_begin(repo);
-	git_stand_set(repo->git, repo->dir, "llmc/ann", detached, done, repo);
+	git_follow_set(repo->git, repo->dir, "llmc/ann", detached, done, repo);
 	repo_wait(repo);
 	return repo->code;
 }

@@ -178,7 +178,7 @@ subject_of_trial(const struct core *core)
 {
 	char tip[GIT_ID_SIZE] = "";
 
-	git_facts_tip(core->git, core_branch(core), tip);
+	git_refs_tip(core->git, core_branch(core), tip);
 	return xasprintf("%s %s", tip,
 	    settings_string(core->settings, "auto.check_command"));
 }

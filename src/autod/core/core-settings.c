@@ -223,7 +223,7 @@ landing_branch_lost(const struct core *core)
 
 	if (core->git == NULL || core->branch == NULL ||
 	    core->branch[0] == '\0' ||
-	    git_facts_tip(core->git, core->branch, tip) != -ENOENT)
+	    git_refs_tip(core->git, core->branch, tip) != -ENOENT)
 		return NULL;
 	other = branch_of_user(core);
 	return xasprintf("work cannot land: there is no branch %s any more; if "

@@ -835,7 +835,7 @@ set(struct operation *op)
 		operation_next(op);
 		return;
 	}
-	git_stand_set(s->op.agent->core->git, w->worktree, w->branch,
+	git_follow_set(s->op.agent->core->git, w->worktree, w->branch,
 	    s->detached, operation_on_done, operation_await(op));
 }
 

@@ -83,7 +83,7 @@ start_point(const struct agent *agent)
 
 		/* A new attempt at a task with a contract: what it makes is
 		 * what differs from this commit of the landing branch. */
-		if (git_facts_tip(core->git, core_branch(core), tip) < 0)
+		if (git_refs_tip(core->git, core_branch(core), tip) < 0)
 			return core_branch(core);
 		xstrset(&task->attempt.base, tip);
 		persist_changed(core);

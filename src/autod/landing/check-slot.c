@@ -361,7 +361,7 @@ tidy(const struct check_slot *slot)
 		return;
 	if (!slot->adopting)
 		git_check_tree_tidy(core->git, slot->dir, slot->commit);
-	else if (git_facts_tip(core->git, core_branch(core), tip) == 0)
+	else if (git_refs_tip(core->git, core_branch(core), tip) == 0)
 		git_check_tree_tidy(core->git, slot->dir, tip);
 }
 

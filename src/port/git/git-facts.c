@@ -188,25 +188,12 @@ git_facts_read(struct git *git, const char *dir, const char *branch,
 	git_op_begin(&facts->op, false);
 }
 
-int
-git_facts_tip(struct git *git, const char *branch, char out[GIT_ID_SIZE])
-{
-	cleanup_free char *gitdir = git_dirs_gitdir(git_root(git));
-	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
-	cleanup_free char *common = NULL;
-
-	if (gitdir == NULL)
-		return -EIO;
-	common = git_dirs_common(gitdir);
-	return git_refs_read(common, ref, out);
-}
-
 bool
 git_facts_is_at(struct git *git, const char *branch, const char *commit)
 {
 	char tip[GIT_ID_SIZE];
 
-	return git_facts_tip(git, branch, tip) == 0 && strcmp(tip, commit) == 0;
+	return git_refs_tip(git, branch, tip) == 0 && strcmp(tip, commit) == 0;
 }
 
 /* "mode id stage\tpath", up to three for a path, one after the other. */

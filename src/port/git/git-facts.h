@@ -38,7 +38,7 @@ void git_facts_read(struct git *git, const char *dir, const char *branch,
 
 /* The commit of a branch; asked without a git process, at once. -ENOENT if
  * there is no such branch, another negative errno if that cannot be read. */
-int git_facts_tip(struct git *git, const char *branch, char out[GIT_ID_SIZE]);
+int git_refs_tip(struct git *git, const char *branch, char out[GIT_ID_SIZE]);
 
 /* Is the branch at that commit? Asked without a git process, at once; false
  * also if that cannot be read. */

@@ -2,10 +2,7 @@
 
 #include "base.h"
 
-#include <sys/stat.h>
-
 #include "child.h"
-#include "git-clone.h"
 #include "git-facts.h"
 #include "git-private.h"
 #include "loop.h"
@@ -532,7 +529,8 @@ git_op_look_onto(struct git_op *op)
 		git_op_text(op, "refs/heads/%s^{commit}", op->onto),
 		git_op_text(op, "%s^{commit}", op->onto), "HEAD^{commit}", NULL
 	};
-	bool of_clone = op->run_dir == NULL && git_clone_op_is(op);
+	bool of_clone =
+	    op->run_dir == NULL && git_stand_is_clone(op->git, op->dir);
 	char ids[3][GIT_ID_SIZE] = { "" };
 
 	if (read_onto(op))
@@ -628,7 +626,7 @@ git_op_find_ids(
 void
 git_op_branch_tip(struct git_op *op, const char *branch, char id[GIT_ID_SIZE])
 {
-	int r = git_facts_tip(op->git, branch, id);
+	int r = git_refs_tip(op->git, branch, id);
 
 	if (r == 0)
 		return;
@@ -642,11 +640,24 @@ git_op_branch_tip(struct git_op *op, const char *branch, char id[GIT_ID_SIZE])
 	    (char(*)[GIT_ID_SIZE])id);
 }
 
+#define NO_SUCH_NAME "llmc-no-such-ref"
+
+char *
+git_op_ref(const struct git_op *op, const char *ref)
+{
+	char id[GIT_ID_SIZE];
+
+	if (!git_stand_is_clone(op->git, op->dir))
+		return xstrdup(ref);
+	return xstrdup(
+	    git_refs_read(op->common, ref, id) == 0 ? id : NO_SUCH_NAME);
+}
+
 char *
 git_op_known_branch(const struct git_op *op, const char *branch)
 {
 	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
-	cleanup_free char *name = git_clone_op_ref(op, ref);
+	cleanup_free char *name = git_op_ref(op, ref);
 
 	return xasprintf("%s^{commit}", name);
 }
@@ -759,4 +770,89 @@ git_op_forget_rebase(const struct git_op *op)
 
 		unlink(path);
 	}
+}
+
+/* --- an operation of one command ---------------------------------------- */
+
+struct command_op {
+	struct git_op op;
+	struct {
+		int status;
+		bool locked;
+		size_t len;
+	} out; /* output and complaints follow in the report */
+	git_fn *fn;
+	git_drop_fn *drop;
+};
+
+static void
+command_run(struct git_op *op)
+{
+	struct command_op *self = op->self;
+	const struct git_answer *answer = &op->answer;
+
+	op->tolerant = true;
+	self->out.status = git_op_try(op, NULL);
+	self->out.locked = answer->locked;
+	self->out.len = answer->out_len;
+	buf_add(&op->report, answer->out, answer->out_len);
+	buf_addc(&op->report, '\0');
+	buf_adds(&op->report, answer->complaint);
+	if (answer->err != NULL)
+		op->err = *answer->err;
+}
+
+static void
+command_finish(struct git_op *op, const struct err *err)
+{
+	struct command_op *self = op->self;
+	struct git_answer answer = {
+		.status = -1, .out = "", .complaint = "", .err = err
+	};
+
+	if (op->report.len > self->out.len) {
+		answer.status = self->out.status;
+		answer.locked = self->out.locked;
+		answer.out = op->report.data;
+		answer.out_len = self->out.len;
+		answer.complaint = op->report.data + self->out.len + 1;
+	}
+	self->drop = NULL;
+	self->fn(&answer, op->arg);
+}
+
+static void
+command_release(struct git_op *op)
+{
+	const struct command_op *self = op->self;
+
+	if (self->drop != NULL)
+		self->drop(op->arg);
+}
+
+void
+git_run(struct git_queue *queue, const struct git_command *command, git_fn *fn,
+    void *arg)
+{
+	struct command_op *self = git_op_new(sizeof *self, queue->git,
+	    queue->dir, NULL, command_run, command_finish);
+	struct git_op *op = &self->op;
+
+	self->fn = fn;
+	self->drop = command->drop;
+	op->args = strv_copy(command->args);
+	op->env = strv_copy(command->env);
+	if (command->input != NULL)
+		buf_add(&op->input, command->input,
+		    command->input_len > 0 ? command->input_len :
+					     strlen(command->input));
+	op->run_dir = git_op_copy(op, command->dir);
+	op->deadline_ms = command->deadline_ms;
+	op->once = command->once;
+	op->delay_ms = command->delay_ms;
+	op->arg = arg;
+	op->release = command_release;
+	op->ret = &self->out;
+	op->ret_size = sizeof self->out;
+	git_op_begin(op, false);
 }

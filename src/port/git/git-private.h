@@ -4,6 +4,7 @@
 #ifndef GIT_PRIVATE_H
 #define GIT_PRIVATE_H
 
+#include <sys/queue.h>
 #include <sys/types.h>
 
 #include "buf.h"
@@ -162,6 +163,10 @@ void git_arguments(const struct git *git, const char *dir,
 int git_environment(const struct git *git, const char *dir,
     const char *const *more, char ***ret_env, struct err *err);
 
+/* How long a command may take, as the options say: more for one that reads or
+ * writes a whole tree. */
+int64_t git_deadline(const struct git *git, const char *verb);
+
 /* Remove the lock file that git complained about if it is stale: it belongs to
  * a linked worktree (never to the user's main tree), it was not just created,
  * and no git is running in that worktree. True if it is gone. */
@@ -197,6 +202,13 @@ int git_verify(
  * GIT_COMMON_DIR, since `commondir` in a worktree's git directory is the
  * worker's to write. */
 int git_verify_common(const char *root, const char *dir, char **ret_gitdir,
+    char **ret_common, struct err *err);
+
+/* As git_verify_common(), for the clone of a worker whose sandbox is strict
+ * (git-clone.h): a folder of its own as .git. Its configuration is the
+ * worker's, so git runs there in the worker's box only. *ret_common is the
+ * user's repository. */
+int git_verify_clone(const char *root, const char *dir, char **ret_gitdir,
     char **ret_common, struct err *err);
 
 /* A FIFO or a device at the place of a small file in a worktree's git directory
@@ -281,11 +293,6 @@ void git_stand_name(const struct git *git, const char *dir, const char *gitdir,
 int git_stand_check(const struct git *git, const char *dir, const char *gitdir,
     const char *common, const char *const *args, struct err *err);
 
-/* In a helper: set HEAD to the branch, or detach it at the commit. Neither
- * files nor branches change. */
-void git_stand_put(
-    struct git_op *op, const char *branch, bool detached, const char *id);
-
 /* --- operations in a helper -------------------------------------------- */
 
 /* A slot: the queue is the caller's from `begin` until git_slot_end(). `drop`
@@ -295,6 +302,16 @@ typedef void git_slot_fn(struct git_slot *slot, void *arg);
 void git_slot(
     struct git_queue *queue, git_slot_fn *begin, git_drop_fn *drop, void *arg);
 void git_slot_end(struct git_slot *slot);
+
+TAILQ_HEAD(git_slots, git_slot);
+
+struct git_queue {
+	SLIST_ENTRY(git_queue) entry;
+	struct git *git;
+	char *dir;
+	struct git_slots slots; /* the first one has the queue */
+	struct loop_call *next;
+};
 
 /*
  * How operations on worktrees and branches (git.h) are written: as one
@@ -449,6 +466,11 @@ void git_op_env(struct git_op *op, const char *fmt, ...)
  * commits. */
 void git_op_own_name(struct git_op *op);
 
+/* A name for a ref of the repository, by its full name, that a git in op->dir
+ * understands: itself, or in a clone its id, or what names nothing. After
+ * git_op_need_gitdir(). The caller frees. */
+char *git_op_ref(const struct git_op *op, const char *ref);
+
 /* The name of the commit of a branch of the repository, in op->dir, which may
  * be a clone. The caller frees. */
 char *git_op_known_branch(const struct git_op *op, const char *branch);
@@ -502,6 +524,11 @@ void git_follow_run(struct git_op *op);
 /* -EBUSY if the branch is checked out elsewhere. */
 void git_follow_check_trees(struct git_op *op);
 
+/* In a helper: set HEAD to the branch, or detach it at the commit. Neither
+ * files nor branches change. */
+void git_follow_put(
+    struct git_op *op, const char *branch, bool detached, const char *id);
+
 /* Where refs are read-only, git cannot remove those of its own that it notes a
  * commit in, because that needs a lock beside all refs: CHERRY_PICK_HEAD stays
  * during and after a rebase, and git takes it for a cherry-pick in progress.
@@ -516,15 +543,8 @@ void git_follow_gone(struct git_op *op);
 
 /* Of a clone (git-clone.h), in a helper. */
 
-bool git_clone_op_is(const struct git_op *op);
-
-/* A name for a ref of the repository, by its full name, that a git in op->dir
- * understands: itself, or in a clone its id, or what names nothing. After
- * git_op_need_gitdir(). The caller frees. */
-char *git_clone_op_ref(const struct git_op *op, const char *ref);
-
 /* Have the commit in the repository, if it comes from a clone. */
-void git_clone_op_import(struct git_op *op, const char *id);
+void git_import_run(struct git_op *op, const char *id);
 
 /* Delete a folder with all in it. */
 void git_clone_op_delete(struct git_op *op, const char *folder);

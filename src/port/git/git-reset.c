@@ -449,7 +449,7 @@ put_back(struct rebase_op *rebase)
 	if (ids[1][0] == '\0' && ids[0][0] == '\0')
 		git_op_die(op, -ENOENT, "there is no branch %s in %s",
 		    rebase->save.branch, git_root(op->git));
-	git_stand_put(op, rebase->save.branch,
+	git_follow_put(op, rebase->save.branch,
 	    git_home(op->git, op->dir, &home) && home.detached,
 	    ids[1][0] != '\0' ? ids[1] : ids[0]);
 	git_op_must(op, "reset", "--hard", "--quiet", NULL);
@@ -718,7 +718,7 @@ squash_run(struct git_op *op)
 	    git_op_must(op, "commit-tree", trees[0], "-p", op->onto_id, "-F",
 		"-", NULL),
 	    sizeof squash->id);
-	git_clone_op_import(op, squash->id);
+	git_import_run(op, squash->id);
 	op->run_dir = git_root(op->git);
 	git_op_must(op, "update-ref", squash->ref, squash->id, NULL);
 }

@@ -553,7 +553,7 @@ read_branch(struct git_save *save)
 	cleanup_free char *ref = xasprintf("refs/heads/%s", save->branch);
 	int r;
 
-	if (!git_clone_op_is(&save->op) &&
+	if (!git_stand_is_clone(save->op.git, save->op.dir) &&
 	    git_dirs_is_on(save->op.gitdir, save->branch)) {
 		memcpy(save->branch_id, save->op.head_id, GIT_ID_SIZE);
 		return true;
@@ -599,7 +599,7 @@ save_files(struct git_save *save)
 {
 	struct git_op *op = &save->op;
 	cleanup_free char *branch = git_op_known_branch(op, save->branch);
-	cleanup_free char *ref = git_clone_op_ref(op, save->ref);
+	cleanup_free char *ref = git_op_ref(op, save->ref);
 	char ids[5][GIT_ID_SIZE];
 
 	save->index = git_op_text(op, "%s/" INDEX_NAME, op->gitdir);
@@ -735,7 +735,7 @@ save_ref(struct git_save *save)
 		return;
 	if (changed || !branch_safe || save->old[0] != '\0')
 		id = make_commit(save, branch_safe);
-	git_clone_op_import(op, id);
+	git_import_run(op, id);
 	op->run_dir = git_root(op->git);
 	git_op_no_hooks(op);
 	/* "" as the old value: it must not exist yet. */

@@ -2,41 +2,9 @@
 
 #include "base.h"
 
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "git-private.h"
-
-static const char heads[] = "refs/heads/";
-
-/* Resolve links; if the path does not exist, only those of its folder. */
-static char *
-real_path(const char *path)
-{
-	cleanup_free char *real = realpath(path, NULL);
-	cleanup_free char *parent = NULL, *folder = NULL;
-	const char *slash = strrchr(path, '/');
-
-	if (real != NULL)
-		return take_ptr(&real);
-	if (slash == NULL || slash == path)
-		return xstrdup(path);
-	folder = xstrndup(path, (size_t)(slash - path));
-	parent = real_path(folder);
-	return xasprintf("%s%s", strcmp(parent, "/") == 0 ? "" : parent, slash);
-}
-
-bool
-git_trees_same_path(const char *a, const char *b)
-{
-	cleanup_free char *real_a = NULL, *real_b = NULL;
-
-	if (strcmp(a, b) == 0)
-		return true;
-	real_a = real_path(a);
-	real_b = real_path(b);
-	return strcmp(real_a, real_b) == 0;
-}
 
 static const struct git_tree *
 git_trees_at(const struct git_trees *trees, const char *dir)
@@ -44,22 +12,6 @@ git_trees_at(const struct git_trees *trees, const char *dir)
 	for (size_t i = 0; i < trees->count; i++)
 		if (git_trees_same_path(trees->v[i].path, dir))
 			return &trees->v[i];
-	return NULL;
-}
-
-const struct git_tree *
-git_trees_on(const struct git_trees *trees, const char *branch,
-    const struct git_tree *after)
-{
-	size_t i = after != NULL ? (size_t)(after - trees->v) + 1 : 0;
-
-	for (; i < trees->count; i++) {
-		const char *ref = trees->v[i].branch;
-
-		if (ref != NULL && text_begins(ref, heads) &&
-		    strcmp(ref + strlen(heads), branch) == 0)
-			return &trees->v[i];
-	}
 	return NULL;
 }
 
@@ -269,142 +221,6 @@ git_worktree_unlock(struct git *git, const char *dir, const char *branch,
 }
 
 /* --- removal ------------------------------------------------------------ */
-
-/* What `git clone`, `git worktree add` and `git sparse-checkout` write, who
- * commits, and what people set that neither runs a program nor names a file.
- * "*" = any key. */
-static const struct {
-	const char *section, *key;
-} plain[] = {
-	{ "core", "repositoryformatversion" },
-	{ "core", "filemode" },
-	{ "core", "bare" },
-	{ "core", "logallrefupdates" },
-	{ "core", "ignorecase" },
-	{ "core", "precomposeunicode" },
-	{ "core", "symlinks" },
-	{ "core", "worktree" },
-	{ "core", "autocrlf" },
-	{ "core", "eol" },
-	{ "core", "safecrlf" },
-	{ "core", "sparsecheckout" },
-	{ "core", "sparsecheckoutcone" },
-	{ "core", "untrackedcache" },
-	{ "core", "splitindex" },
-	{ "core", "preloadindex" },
-	{ "core", "abbrev" },
-	{ "core", "quotepath" },
-	{ "core", "commentchar" },
-	{ "core", "compression" },
-	{ "core", "whitespace" },
-	{ "index", "*" },
-	{ "user", "name" },
-	{ "user", "email" },
-	{ "user", "signingkey" },
-	{ "commit", "gpgsign" },
-	{ "tag", "gpgsign" },
-	{ "branch", "remote" },
-	{ "branch", "merge" },
-	{ "branch", "rebase" },
-	{ "branch", "description" },
-	{ "branch", "autosetupmerge" },
-	{ "branch", "autosetuprebase" },
-	{ "remote", "url" },
-	{ "remote", "pushurl" },
-	{ "remote", "fetch" },
-	{ "remote", "push" },
-	{ "remote", "tagopt" },
-	{ "remote", "prune" },
-	{ "remote", "pushdefault" },
-	{ "submodule", "url" },
-	{ "submodule", "active" },
-	{ "submodule", "branch" },
-	{ "submodule", "ignore" },
-	{ "extensions", "objectformat" },
-	{ "lfs", "repositoryformatversion" },
-	{ "lfs", "access" },
-	{ "lfs", "locksverify" },
-	{ "merge", "conflictstyle" },
-	{ "merge", "ff" },
-	{ "merge", "renames" },
-	{ "diff", "algorithm" },
-	{ "diff", "renames" },
-	{ "diff", "colormoved" },
-	{ "diff", "mnemonicprefix" },
-	{ "fetch", "prune" },
-	{ "rebase", "autostash" },
-	{ "rebase", "autosquash" },
-	{ "rebase", "updaterefs" },
-	{ "rerere", "*" },
-	{ "push", "*" },
-	{ "pull", "*" },
-	{ "status", "*" },
-	{ "color", "*" },
-	{ "column", "*" },
-	{ "advice", "*" },
-	{ "feature", "*" },
-};
-
-static bool
-same_word(const char *text, size_t len, const char *word)
-{
-	return len == strlen(word) && strncasecmp(text, word, len) == 0;
-}
-
-/* "[section]" or "[section "name"]", alone on its line. */
-static bool
-take_section(
-    const char *line, size_t len, const char **ret_section, size_t *ret_len)
-{
-	size_t word = strcspn(line + 1, " \t]\".\r\n");
-	const char *end = memchr(line, ']', len);
-
-	if (end == NULL || end != line + len - 1 || word == 0)
-		return false;
-	*ret_section = line + 1;
-	*ret_len = word;
-	return true;
-}
-
-static bool
-take_key(const char *line, size_t len, const char *section, size_t section_len)
-{
-	size_t word = strcspn(line, " \t=\r\n");
-
-	/* A value goes on in the next line behind a backslash. */
-	if (word > len || section == NULL || line[len - 1] == '\\')
-		return false;
-	for (size_t i = 0; i < nitems(plain); i++)
-		if (same_word(section, section_len, plain[i].section) &&
-		    (plain[i].key[0] == '*' ||
-			same_word(line, word, plain[i].key)))
-			return true;
-	return false;
-}
-
-bool
-git_config_is_plain(const char *text)
-{
-	const char *section = NULL, *line = text;
-	size_t section_len = 0, len;
-
-	for (; *line != '\0'; line += len + (line[len] == '\n')) {
-		const char *at = line + strspn(line, " \t\r");
-		size_t rest;
-
-		len = strcspn(line, "\n");
-		rest = len - (size_t)(at - line);
-		while (rest > 0 && strchr(" \t\r", at[rest - 1]) != NULL)
-			rest--;
-		if (rest == 0 || *at == '#' || *at == ';')
-			continue;
-		if (*at == '[' ?
-			!take_section(at, rest, &section, &section_len) :
-			!take_key(at, rest, section, section_len))
-			return false;
-	}
-	return true;
-}
 
 static void add_submodules(char ***gitdirs, const char *gitdir);
 
@@ -708,7 +524,7 @@ find_kind(struct remove_op *remove)
 	if (git_trees_is_users(&trees, git_root(op->git), op->dir))
 		git_op_die(op, -EINVAL,
 		    "%s is the repository's main working tree", op->dir);
-	remove->clone = git_clone_op_is(op);
+	remove->clone = git_stand_is_clone(op->git, op->dir);
 	remove->registered =
 	    remove->clone || git_trees_at(&trees, op->dir) != NULL;
 	if (!git_op_place_is_free(op->dir)) {

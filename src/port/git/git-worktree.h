@@ -144,7 +144,7 @@ bool git_stand_is_detached(const struct git *git, const char *dir);
  * again, which has followed before. For a tree that no agent works in; home()
  * must say the new way from when fn is called. Index and files stay, a rebase
  * goes on. -EUCLEAN if it is to be attached and HEAD is on another branch. */
-void git_stand_set(struct git *git, const char *dir, const char *branch,
+void git_follow_set(struct git *git, const char *dir, const char *branch,
     bool detached, git_work_fn *fn, void *arg);
 
 /* Where else the branch of the worker at dir is checked out; NULL = nowhere. A
