@@ -269,13 +269,6 @@ static const struct statements statements[BOOK_KIND_COUNT] = {
 	[BOOK_RESERVATION] = { TEAM("reservations") },
 };
 
-const char book_sql_append[] =
-    "INSERT INTO events (seq, ts_ms, latest_ms, type, goal_id,"
-    " assignment_id, node_id, worker, task, data, dedupe_key)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
-    " ON CONFLICT (dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING";
-static const char last_event[] = "SELECT e.seq, e.latest_ms FROM events AS e"
-				 " ORDER BY e.seq DESC LIMIT 1";
 static const char event_from[] = "SELECT e.seq, e.latest_ms FROM events AS e"
 				 " WHERE e.seq >= $1 ORDER BY e.seq LIMIT 1";
 
@@ -488,24 +481,6 @@ book_add_event(
 	return 0;
 }
 
-static bool
-take_last(struct book_row *row, void *arg)
-{
-	struct book *book = arg;
-
-	book->last_seq = book_int(row, 0);
-	book->latest_ms = book_int(row, 1);
-	return false;
-}
-
-/* Another process may have added some. */
-int
-book_read_last(struct book *book, struct err *err)
-{
-	book->last_seq = book->latest_ms = 0;
-	return book_query_now(book, last_event, NULL, 0, take_last, book, err);
-}
-
 int
 book_insert_event(struct book *book, const struct book_event *event,
     bool *ret_new, struct err *err)
@@ -603,7 +578,8 @@ skip_older(struct book *book, int64_t since_ms, int64_t *seq, struct err *err)
 {
 	struct place last = { 0 };
 	int64_t low = *seq, high;
-	int r = book_query(book, last_event, NULL, 0, take_place, &last, err);
+	int r =
+	    book_query(book, book_sql_last, NULL, 0, take_place, &last, err);
 
 	for (high = last.seq; r == 0 && low < high;) {
 		int64_t middle = low + (high - low) / 2;

@@ -16,6 +16,15 @@ struct book_row {
 	sqlite3_stmt *statement;
 };
 
+/* What is made of a struct book_table once. */
+#define BOOK_KEYS_MAX 4
+struct book_made {
+	char **columns; /* of each field */
+	size_t keys[BOOK_KEYS_MAX]; /* which fields */
+	size_t key_count;
+	char *put, *remove;
+};
+
 struct book_write;
 TAILQ_HEAD(book_writes, book_write);
 
@@ -23,7 +32,7 @@ struct book {
 	sqlite3 *sqlite;
 	char *path;
 	struct strmap statements; /* by their text */
-	struct strmap tables; /* of book_add_table(), by name */
+	struct strmap tables; /* struct book_made of each table, by name */
 	struct book_writes writes; /* that are not committed */
 	size_t write_count;
 	struct book_write *next; /* the first that the transaction lacks */
@@ -35,7 +44,7 @@ struct book {
 	bool is_open; /* as a whole: what is found wrong now is noted */
 };
 
-/* --- the file, book-open.c ----------------------------------------------
+/* --- the files, book-files.c --------------------------------------------
  *
  * The three files of a book (llmc.db, -wal, -shm), moved together. A
  * write-ahead log that comes to stand beside a database that it does not belong
@@ -46,6 +55,9 @@ struct book {
  * there is none; -EUCLEAN: not a whole database; -EINVAL: not a book of llmc,
  * or not a file. */
 int book_files_check(const char *path, struct err *err);
+
+/* Is there anything in the write-ahead log? */
+bool book_files_has_log(const char *path);
 
 /* Rename a damaged book to llmc.corrupt-<time>.db, with its other files. If a
  * crash comes in between, the next call, or the next book that is placed there,
@@ -63,6 +75,10 @@ int book_files_place(const char *fresh, const char *path, struct err *err);
 
 /* Remove a database and what is beside it, if anything. */
 void book_files_remove(const char *path);
+
+/* Move a database with all its files to where those of an earlier version are
+ * kept (state.h). */
+int book_files_retire(const char *path, char **ret_to, struct err *err);
 
 /* Write a file that was written without syncs to the disk. */
 int book_files_sync(const char *path, struct err *err);
@@ -129,12 +145,16 @@ void book_rollback(struct book *book);
 void book_queue(struct book *book, const char *sql, const char *row,
     const struct book_value *values, size_t count);
 
+/* An event; $1 and $3 come late: it gets its number when it is written. */
+extern const char book_sql_append[];
+extern const char book_sql_last[]; /* seq and latest_ms of the newest event */
+int book_read_last(struct book *book, struct err *err); /* last_seq */
+
 /* Copy the tables of plans and events of another, attached as "other". */
 int book_copy_attached(struct book *book, struct err *err);
 /* Attach the file as "other". */
 int book_attach(struct book *book, const char *path, struct err *err);
 
-void book_tables_release(struct book *book); /* book-rows.c */
 /* book_put() of a record whose columns are at hand, in the order of the fields;
  * without the last one of a table that is numbered. */
 void book_put_values(struct book *book, const struct book_table *table,
@@ -142,8 +162,6 @@ void book_put_values(struct book *book, const struct book_table *table,
 
 /* --- bodies and events, book-bodies.c ----------------------------------- */
 
-extern const char book_sql_append[]; /* an event; $1 and $3 come late */
-int book_read_last(struct book *book, struct err *err); /* last_seq */
 int book_check_tables(struct book *book, struct err *err);
 
 #define BOOK_COLUMNS_MAX 3

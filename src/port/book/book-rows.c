@@ -12,16 +12,7 @@
 #include "book-private.h"
 #include "schema.h"
 
-#define KEYS_MAX 4
 #define JSON_MAX ((size_t)16 * 1024 * 1024)
-
-/* What is made of a table once. */
-struct made {
-	char **columns; /* of each field */
-	size_t keys[KEYS_MAX]; /* which fields */
-	size_t key_count;
-	char *put, *remove;
-};
 
 #define PIECE ((size_t)256 * 1024)
 
@@ -58,7 +49,7 @@ is_text(const struct schema_field *field)
 }
 
 static bool
-is_key(const struct made *made, size_t field)
+is_key(const struct book_made *made, size_t field)
 {
 	for (size_t i = 0; i < made->key_count; i++)
 		if (made->keys[i] == field)
@@ -66,25 +57,10 @@ is_key(const struct made *made, size_t field)
 	return false;
 }
 
-void
-book_tables_release(struct book *book)
-{
-	for (size_t i = 0; i < book->tables.size; i++)
-		if (book->tables.slots[i].key != NULL) {
-			struct made *made = book->tables.slots[i].value;
-
-			strv_free(made->columns);
-			free(made->put);
-			free(made->remove);
-			free(made);
-		}
-	strmap_release(&book->tables);
-}
-
 /* --- statements --------------------------------------------------------- */
 
 static char *
-put_statement(const struct book_table *table, const struct made *made)
+put_statement(const struct book_table *table, const struct book_made *made)
 {
 	cleanup_buf struct buf sql = BUF_INIT, set = BUF_INIT;
 
@@ -117,10 +93,10 @@ put_statement(const struct book_table *table, const struct made *made)
 	return buf_take(&sql);
 }
 
-static struct made *
+static struct book_made *
 make(const struct book_table *table)
 {
-	struct made *made = xcalloc(1, sizeof *made);
+	struct book_made *made = xcalloc(1, sizeof *made);
 	cleanup_buf struct buf sql = BUF_INIT;
 
 	for (size_t i = 0; i < table->count; i++) {
@@ -134,7 +110,7 @@ make(const struct book_table *table)
 		while (i < table->count &&
 		    strcmp(table->fields[i].name, *key) != 0)
 			i++;
-		if (i == table->count || made->key_count == KEYS_MAX)
+		if (i == table->count || made->key_count == BOOK_KEYS_MAX)
 			fatalx("table %s: bad key %s", table->name, *key);
 		made->keys[made->key_count++] = i;
 	}
@@ -147,10 +123,10 @@ make(const struct book_table *table)
 	return made;
 }
 
-static struct made *
+static struct book_made *
 made_of(struct book *book, const struct book_table *table)
 {
-	struct made *made = strmap_get(&book->tables, table->name);
+	struct book_made *made = strmap_get(&book->tables, table->name);
 
 	if (made == NULL) {
 		made = make(table);
@@ -170,7 +146,7 @@ add_name(struct book_row *row, void *arg)
 
 static void
 add_ddl(struct buf *ddl, const struct book_table *table,
-    const struct made *made, char **found)
+    const struct book_made *made, char **found)
 {
 	unsigned at;
 
@@ -199,7 +175,7 @@ int
 book_add_table(
     struct book *book, const struct book_table *table, struct err *err)
 {
-	const struct made *made = made_of(book, table);
+	const struct book_made *made = made_of(book, table);
 	cleanup_buf struct buf ddl = BUF_INIT;
 	cleanup_free char *whole = NULL;
 	cleanup_strv char **found = NULL;
@@ -302,9 +278,9 @@ void
 book_put_values(struct book *book, const struct book_table *table,
     const struct book_value *values)
 {
-	const struct made *made = made_of(book, table);
+	const struct book_made *made = made_of(book, table);
 	cleanup_buf struct buf row = BUF_INIT;
-	struct book_value keys[KEYS_MAX];
+	struct book_value keys[BOOK_KEYS_MAX];
 
 	for (size_t i = 0; i < made->key_count; i++)
 		keys[i] = values[made->keys[i]];
@@ -336,7 +312,7 @@ void
 book_delete(struct book *book, const struct book_table *table,
     const struct book_value *keys)
 {
-	const struct made *made = made_of(book, table);
+	const struct book_made *made = made_of(book, table);
 	cleanup_buf struct buf row = BUF_INIT;
 
 	name_row(table, keys, made->key_count, &row);
@@ -427,7 +403,7 @@ int
 book_read(struct book *book, const struct book_table *table,
     struct book_row *row, void *ret_record, struct err *err)
 {
-	const struct made *made = made_of(book, table);
+	const struct book_made *made = made_of(book, table);
 	int guess = 0;
 
 	for (size_t i = 0; i < table->count; i++) {

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 
-#include "book-care.h"
 #include "book-private.h"
 #include "book.h"
 
@@ -469,6 +468,33 @@ book_in_transaction(const struct book *book)
 	return sqlite3_get_autocommit(book->sqlite) == 0;
 }
 
+const char book_sql_append[] =
+    "INSERT INTO events (seq, ts_ms, latest_ms, type, goal_id,"
+    " assignment_id, node_id, worker, task, data, dedupe_key)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+    " ON CONFLICT (dedupe_key) WHERE dedupe_key IS NOT NULL DO NOTHING";
+const char book_sql_last[] = "SELECT e.seq, e.latest_ms FROM events AS e"
+			     " ORDER BY e.seq DESC LIMIT 1";
+
+static bool
+take_last(struct book_row *row, void *arg)
+{
+	struct book *book = arg;
+
+	book->last_seq = book_int(row, 0);
+	book->latest_ms = book_int(row, 1);
+	return false;
+}
+
+/* Another process may have added some. */
+int
+book_read_last(struct book *book, struct err *err)
+{
+	book->last_seq = book->latest_ms = 0;
+	return book_query_now(
+	    book, book_sql_last, NULL, 0, take_last, book, err);
+}
+
 /* An event gets its number here, so that there are no gaps. */
 static int
 apply_one(struct book *book, struct book_write *write, struct err *err)
@@ -598,6 +624,21 @@ book_settle(struct book *book, struct err *err)
 
 /* --- the end ------------------------------------------------------------ */
 
+static void
+tables_release(struct book *book)
+{
+	for (size_t i = 0; i < book->tables.size; i++)
+		if (book->tables.slots[i].key != NULL) {
+			struct book_made *made = book->tables.slots[i].value;
+
+			strv_free(made->columns);
+			free(made->put);
+			free(made->remove);
+			free(made);
+		}
+	strmap_release(&book->tables);
+}
+
 void
 book_close(struct book *book)
 {
@@ -610,7 +651,7 @@ book_close(struct book *book)
 	for (size_t i = 0; i < book->statements.size; i++)
 		sqlite3_finalize(book->statements.slots[i].value);
 	strmap_release(&book->statements);
-	book_tables_release(book);
+	tables_release(book);
 	sqlite3_close(book->sqlite);
 	free(book->path);
 	free(book);
@@ -620,71 +661,4 @@ void
 book_rest(struct book *book)
 {
 	sqlite3_db_release_memory(book->sqlite);
-}
-
-/* All that was committed. SQLite itself would let others read it. */
-static int
-copy(struct book *book, const char *to, struct err *err)
-{
-	cleanup_fd int fd =
-	    open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd == -1)
-		return err_errno(err, -errno, "%s", to);
-	book_rollback(book);
-	return book_run_now(
-	    book, "VACUUM INTO $1", BOOK_VALUES(BOOK_T(to)), NULL, err);
-}
-
-int
-book_keep(struct book *book, int64_t wall_ms, char **ret_kept, struct err *err)
-{
-	cleanup_free char *to = book_files_damaged_name(book->path, wall_ms);
-	int r = copy(book, to, err);
-
-	if (r == 0)
-		r = book_files_sync(to, err);
-	if (r == 0)
-		*ret_kept = take_ptr(&to);
-	return r;
-}
-
-/* The copy has no log. */
-static int
-finish(const char *path, struct err *err)
-{
-	struct book *book = NULL;
-	int r = book_look_damaged(path, &book, err);
-
-	if (r == 0)
-		r = book_exec(book,
-		    "PRAGMA query_only = OFF; PRAGMA journal_mode = WAL", err);
-	book_close(book);
-	return r == 0 ? book_files_sync(path, err) : r;
-}
-
-int
-book_put_back(struct book *book, struct err *err)
-{
-	cleanup_free char *path = xstrdup(book->path);
-	cleanup_free char *fresh = xasprintf("%s.new", path);
-	cleanup_free char *ready = xasprintf("%s" BOOK_RECOVERED, path);
-	cleanup_free char *other = xasprintf("%s.replaced", path);
-	int r;
-
-	book_files_remove(fresh);
-	r = copy(book, fresh, err);
-	/* This removes the log, which has the name that the other file would
-	 * use. */
-	book_close(book);
-	if (r == 0)
-		r = finish(fresh, err);
-	/* If we are killed from here on, the next daemon gives it its name. */
-	if (r == 0)
-		r = book_files_place(fresh, ready, err);
-	if (r == 0 && file_exists(path) && rename(path, other) == -1)
-		r = err_errno(err, -errno, "%s", path);
-	if (r == 0)
-		r = book_files_place(ready, path, err);
-	return r;
 }
