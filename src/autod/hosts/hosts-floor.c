@@ -7,7 +7,6 @@
 #include "attempt.h"
 #include "emit.h"
 #include "failure.h"
-#include "fleet.h"
 #include "hosts-floor.h"
 #include "hosts-private.h"
 #include "landing.h"
@@ -15,7 +14,6 @@
 #include "outcome.h"
 #include "loop.h"
 #include "persist.h"
-#include "schema.h"
 #include "settings.h"
 #include "task.h"
 #include "version.h"
@@ -25,155 +23,6 @@
 #define BARRED_MS  ((int64_t)60 * 1000)
 #define QUOTA_MS   ((int64_t)10 * 1000) /* a file does not say what is new */
 #define FOLLOW_MS  200 /* between two looks whether the branch has followed */
-
-/* --- who this host is -------------------------------------------------------
- */
-
-static const struct schema_field self_fields[] = {
-	SCHEMA_FIELD(struct hosts_self, "host", host),
-	SCHEMA_FIELD(struct hosts_self, "boot", boot),
-	SCHEMA_FIELD(struct hosts_self, "next", next),
-	SCHEMA_FIELD(struct hosts_self, "identity", identity),
-};
-static const struct schema self_schema =
-    SCHEMA_OF(struct hosts_self, self_fields);
-static const char *const self_keys[] = { "host", NULL };
-static const struct book_table self_table = {
-	.name = "host_self",
-	.fields = self_fields,
-	.count = nitems(self_fields),
-	.keys = self_keys,
-};
-
-static bool
-on_self(struct book_row *row, void *arg)
-{
-	struct hosts_floor *floor = arg;
-
-	book_read(floor->core->book, &self_table, row, &floor->self, NULL);
-	return true;
-}
-
-/* A boot that the database may know already, of a daemon that was killed before
- * it had written so, is told again. */
-static int
-load_self(struct hosts_floor *floor, struct err *err)
-{
-	struct book *book = floor->core->book;
-	int r = book_add_table(book, &self_table, err);
-
-	if (r == 0)
-		r = book_query(book,
-		    "SELECT host_self.* FROM host_self WHERE host_self.host = $1",
-		    BOOK_VALUES(BOOK_T(floor->host)), on_self, floor, err);
-	if (r < 0)
-		return r;
-	xstrset(&floor->self.host, floor->host);
-	return 0;
-}
-
-/* Another boot, on disk before it is told. */
-static void
-renew_boot(struct hosts_floor *floor)
-{
-	char boot[ID_UUID_SIZE];
-
-	id_uuid(boot);
-	xstrset(&floor->self.next, boot);
-	book_put(floor->core->book, &self_table, &floor->self);
-}
-
-void
-hosts_know_server(struct hosts_floor *floor)
-{
-	xstrset(&floor->self.identity, shared_identity(floor->shared));
-	book_put(floor->core->book, &self_table, &floor->self);
-}
-
-/* --- one thing at a time ----------------------------------------------------
- */
-
-void
-hosts_look(struct hosts_floor *floor)
-{
-	loop_call_request(floor->look);
-}
-
-static void
-look_soon(void *arg)
-{
-	struct hosts_floor *floor = arg;
-
-	loop_timer_free(take_ptr(&floor->timer));
-	hosts_look(floor);
-}
-
-void
-hosts_ask(struct hosts_floor *floor, const struct shared_call *calls,
-    size_t count, shared_fn *fn)
-{
-	floor->busy = true;
-	shared_ask(floor->shared, calls, count, HOSTS_ANSWER_MS, fn, floor);
-}
-
-static void
-on_saved(void *arg)
-{
-	struct hosts_floor *floor = arg;
-
-	floor->busy = false;
-	hosts_look(floor);
-}
-
-void
-hosts_done(struct hosts_floor *floor)
-{
-	persist_then(floor->core, floor, on_saved, floor);
-}
-
-/* Told once, until it answers again. */
-static void
-tell_away(struct hosts_floor *floor, enum event_kind kind, const char *words)
-{
-	xstrset(&floor->words, words);
-	if (!floor->away)
-		emit(floor->core,
-		    &(struct event){ .kind = kind, .reason = words });
-	floor->away = true;
-}
-
-bool
-hosts_answered(struct hosts_floor *floor, const struct shared_answer *answer)
-{
-	int64_t now = clock_boot_ms();
-
-	if (answer->verdict == SHARED_DONE) {
-		if (floor->away)
-			EMIT(
-			    floor->core, EVENT_HOSTS_BACK, .text = floor->host);
-		floor->away = false;
-		floor->tries = 0;
-		free(take_ptr(&floor->words));
-		return true;
-	}
-	floor->unsure = true;
-	tell_away(floor,
-	    answer->verdict == SHARED_AWAY ? EVENT_HOSTS_AWAY :
-					     EVENT_HOSTS_REFUSED,
-	    answer->words != NULL ? answer->words : "no answer");
-	floor->rest_ms = now +
-	    (answer->verdict == SHARED_AWAY ?
-		    hosts_away_ms(floor->tries++, arc4random()) :
-		    BARRED_MS);
-	return false;
-}
-
-bool
-hosts_sure(const struct hosts_floor *floor)
-{
-	return floor->up && !floor->unsure &&
-	    hosts_lease_sure(floor->asked_ms, clock_boot_ms());
-}
 
 /* --- the lease --------------------------------------------------------------
  */
@@ -195,15 +44,12 @@ on_hello(const struct shared_answer *answer, void *arg)
 		    "NAME, or type: llmc fleet join",
 		    floor->host);
 
-		tell_away(floor, EVENT_HOSTS_REFUSED, words);
+		hosts_tell_away(floor, EVENT_HOSTS_REFUSED, words);
 		floor->rest_ms = clock_boot_ms() + BARRED_MS;
 		hosts_done(floor);
 		return;
 	}
-	strlcpy(floor->boot, floor->self.next, sizeof floor->boot);
-	xstrset(&floor->self.boot, floor->self.next);
-	xstrset(&floor->self.next, NULL);
-	book_put(floor->core->book, &self_table, &floor->self);
+	hosts_boot_told(floor);
 	floor->up = true;
 	floor->unsure = true;
 	floor->quota = true;
@@ -296,7 +142,7 @@ on_beat(const struct shared_answer *answer, void *arg)
 			 * else, and see what is still ours. */
 			floor->up = false;
 			floor->unsure = true;
-			renew_boot(floor);
+			hosts_renew_boot(floor);
 		}
 	}
 	hosts_done(floor);
@@ -520,6 +366,15 @@ act(struct hosts_floor *floor)
 }
 
 static void
+look_soon(void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	loop_timer_free(take_ptr(&floor->timer));
+	hosts_look(floor);
+}
+
+static void
 look(void *arg)
 {
 	struct hosts_floor *floor = arg;
@@ -575,7 +430,7 @@ on_state(enum shared_state state, const char *words, void *arg)
 		reserve_hint(floor);
 		trust_connected(floor);
 	} else if (words != NULL && *words != '\0') {
-		tell_away(floor,
+		hosts_tell_away(floor,
 		    state == SHARED_BARRED ? EVENT_HOSTS_REFUSED :
 					     EVENT_HOSTS_AWAY,
 		    words);
@@ -747,7 +602,7 @@ floor_begin(void *self)
 	};
 	struct err err = { 0 };
 
-	if (load_self(floor, &err) < 0 || shares_load(floor, &err) < 0 ||
+	if (hosts_self_load(floor, &err) < 0 || shares_load(floor, &err) < 0 ||
 	    letters_load(floor, &err) < 0 || keep_load(floor, &err) < 0 ||
 	    shared_new(&options, &floor->shared, &err) < 0) {
 		RAISE(floor->core, "task_source", .reason = err.msg);
@@ -759,7 +614,7 @@ floor_begin(void *self)
 	outcome_settle_due(floor->mode);
 	hosts_find_words(floor);
 	if (floor->self.next == NULL)
-		renew_boot(floor);
+		hosts_renew_boot(floor);
 	floor->begun = true;
 	life_floor_begun(floor->core);
 	hosts_look(floor);
@@ -850,7 +705,7 @@ hosts_floor_free(struct hosts_floor *floor)
 	keep_free(floor);
 	reserve_free(floor);
 	money_free(floor);
-	schema_release(&self_schema, &floor->self);
+	hosts_self_release(floor);
 	strv_free(floor->can);
 	strv_free(floor->adopt);
 	free(floor->post);

@@ -10,15 +10,23 @@
  * settles it when its runner says how it ended. model/hosts/hosts-rules.h has
  * the rules.
  *
- *   hosts-floor.c   connection, lease, what is next: one thing at a time
+ * Each of these calls only those after it:
+ *
+ *   hosts-floor.c   connection, lease, what is next
  *   hosts-keep.c    what the shared book keeps, and for how long; what all
  *                   hosts have spent today
- *   hosts-place.c   agents that were spawned: at home, or elsewhere; what a
- *                   person is asked about tasks
  *   hosts-letter.c  letters: what a person asks of another host
  *   hosts-reserve.c files that agents of all hosts have reserved
+ *   hosts-land.c    the lander: what was submitted, how it ended
  *   hosts-share.c   tasks: published, claimed, told how they ended, stopped
  *   hosts-trust.c   a server that has lost its last commits
+ *   hosts-submit.c  work of this host for the lander
+ *   hosts-check.c   checks that other hosts run
+ *   hosts-lease.c   what lands for all, one thing at a time; the lander's lease
+ *   hosts-place.c   agents that were spawned: at home, or elsewhere; what a
+ *                   person is asked about tasks
+ *   hosts-rows.c    a row of the own book for each task that is shared
+ *   hosts-ask.c     who this host is; one question at a time
  *
  * What is to be told is a row of the own book first (struct share), so that it
  * does not matter where a daemon is killed; every statement names task, fence,

@@ -10,90 +10,22 @@
  */
 
 #include "base.h"
-#include "emit.h"
 #include "git-freeze.h"
 #include "git-upstream.h"
 #include "hosts-private.h"
 #include "landing-record.h"
 #include "landing.h"
 #include "loop.h"
-#include "persist.h"
 #include "prompt.h"
 #include "schema.h"
-#include "settings.h"
-#include "task.h"
 #include "workspace.h"
 
-#define LEAVE_MS 2000 /* to give up the lease when the daemon stops */
 #define SWEEP_MS ((int64_t)3600 * 1000) /* between two looks for old refs */
 
 static struct landing_record *
 record_of(const struct hosts_land *land)
 {
 	return &land->core->state.landings;
-}
-
-static void
-look_soon(void *arg)
-{
-	hosts_land_look(((struct hosts_land *)arg)->floor);
-}
-
-void
-land_arm(struct hosts_land *land, int64_t ms)
-{
-	loop_timer_free(land->timer);
-	land->timer = loop_after(land->core->loop, ms, look_soon, land);
-}
-
-/* What was under way has ended. */
-void
-land_done(struct hosts_land *land)
-{
-	land->busy = false;
-	land->tries = 0;
-	look_soon(land);
-}
-
-/* It has failed, and is tried again. */
-void
-land_failed(struct hosts_land *land, const char *words)
-{
-	int64_t ms = hosts_away_ms(land->tries++, arc4random());
-
-	if (land->tries == 1)
-		EMIT(land->core, EVENT_LANDING_WAITS,
-		    .branch = core_branch(land->core), .reason = words);
-	land->busy = false;
-	land->rest_ms = clock_boot_ms() + ms;
-	land_arm(land, ms);
-}
-
-void
-land_ask(struct hosts_land *land, const struct shared_call *calls, size_t count,
-    shared_fn *fn)
-{
-	land->busy = true;
-	shared_ask(
-	    land->floor->shared, calls, count, HOSTS_ANSWER_MS, fn, land);
-}
-
-bool
-land_answered(struct hosts_land *land, const struct shared_answer *answer)
-{
-	if (answer->verdict == SHARED_DONE)
-		return true;
-	land_failed(land, answer->words != NULL ? answer->words : "no answer");
-	return false;
-}
-
-/* The item that something was told of, if it is still there. */
-struct landing_item *
-land_told_item(struct hosts_land *land)
-{
-	cleanup_free char *id = take_ptr(&land->item_id);
-
-	return id != NULL ? landing_record_find(record_of(land), id) : NULL;
 }
 
 /* --- the lander: what was submitted ----------------------------------------
@@ -271,21 +203,6 @@ take_rows(struct hosts_land *land, const struct shared_rows *rows)
 	}
 }
 
-/* Nothing of the others' is built here without the lease. What the branch may
- * be moving with stays, until origin has said how that ended. */
-void
-land_lose_lease(struct hosts_land *land)
-{
-	const struct landing_record *record = record_of(land);
-
-	land->fence = 0;
-	for (size_t i = record->count; i-- > 0;)
-		if (record->items[i]->kind == ITEM_SHARED &&
-		    (record->items[i]->step != ITEM_QUEUED ||
-			record->items[i]->commit == NULL))
-			landings_unshare(land->landings, record->items[i]);
-}
-
 static void
 on_rows(const struct shared_answer *answer, void *arg)
 {
@@ -317,7 +234,7 @@ on_rows(const struct shared_answer *answer, void *arg)
 		take_rows(land, rows);
 	}
 	if (!land->busy)
-		look_soon(land);
+		hosts_land_look(land->floor);
 }
 
 /* Is there anything to land? The lease is asked for when there is. */
@@ -592,45 +509,6 @@ look(void *arg)
 		land_arm(land, land->poll_ms + every - now);
 }
 
-/* Whatever the answer: the lease ends by itself. */
-static void
-on_left_at_end(const struct shared_answer *answer, void *arg)
-{
-	(void)answer;
-	((struct hosts_land *)arg)->leaves = false;
-}
-
-bool
-hosts_land_stop(struct hosts_floor *floor)
-{
-	struct hosts_land *land = floor->land;
-
-	if (land == NULL || land->fence == 0 || land->leaves ||
-	    shared_state(floor->shared) != SHARED_UP)
-		return false;
-	land->leaves = true;
-	shared_forget(floor->shared, land);
-	shared_ask(floor->shared,
-	    &SHARED_CALL(SHARED_LANDER_LEAVE, BOOK_T(core_branch(land->core)),
-		BOOK_I(land->fence), BOOK_T(floor->boot)),
-	    1, LEAVE_MS, on_left_at_end, land);
-	land->fence = 0;
-	return true;
-}
-
-bool
-hosts_land_leaves(const struct hosts_floor *floor)
-{
-	return floor->land != NULL && floor->land->leaves;
-}
-
-void
-hosts_land_look(struct hosts_floor *floor)
-{
-	if (floor->land != NULL)
-		loop_call_request(floor->land->look);
-}
-
 void
 hosts_land_hint(struct hosts_floor *floor, bool left)
 {
@@ -664,14 +542,6 @@ attempt(void *arg, const char *task, char **ret_id)
 	    *land->floor->boot == '\0' && land->floor->self.next != NULL ?
 		land->floor->self.next :
 		land->floor->boot);
-}
-
-bool
-hosts_land_has_lease(const struct hosts_floor *floor)
-{
-	return floor->land != NULL && floor->land->fence != 0 &&
-	    !floor->doubt &&
-	    hosts_lease_sure(floor->land->asked_ms, clock_boot_ms());
 }
 
 static bool

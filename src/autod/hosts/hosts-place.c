@@ -151,7 +151,7 @@ kin_check(struct hosts_floor *floor, const char *parent)
 		const struct share *share = floor->shares[i];
 		const struct task *t = share_task(floor, share);
 
-		if (strcmp(share->owner, floor->host) == 0 && t != NULL &&
+		if (share_is_own(floor, share) && t != NULL &&
 		    task_is_child(t) &&
 		    (parent == NULL || strcmp(t->launch.parent, parent) == 0) &&
 		    !strv_has(strv_const(floor->adopt), share->id))

@@ -6,6 +6,7 @@
 
 #include "auto.h"
 #include "core.h"
+#include "event.h"
 #include "hosts-rules.h"
 #include "id.h"
 #include "shared.h"
@@ -114,9 +115,18 @@ struct hosts_floor {
 	char **held; /* tasks that a person is to be asked about */
 };
 
-/* --- hosts-floor.c ---------------------------------------------------------
+/* --- hosts-ask.c -----------------------------------------------------------
  */
 
+/* Who this host is. A boot that the database may know already, of a daemon that
+ * was killed before it had written so, is told again. */
+int hosts_self_load(struct hosts_floor *floor, struct err *err);
+void hosts_self_release(struct hosts_floor *floor);
+/* Another boot, on disk before it is told; and: it was told. */
+void hosts_renew_boot(struct hosts_floor *floor);
+void hosts_boot_told(struct hosts_floor *floor);
+/* It was compared with the server of this connection. */
+void hosts_know_server(struct hosts_floor *floor);
 /* Ask; nothing else is asked by the floor until hosts_done(). */
 void hosts_ask(struct hosts_floor *floor, const struct shared_call *calls,
     size_t count, shared_fn *fn);
@@ -125,14 +135,15 @@ bool
 hosts_answered(struct hosts_floor *floor, const struct shared_answer *answer);
 /* The next thing, once what was written is saved. */
 void hosts_done(struct hosts_floor *floor);
-/* It was compared with the server of this connection. */
-void hosts_know_server(struct hosts_floor *floor);
+/* Why it is not there. Told once, until it answers again. */
+void hosts_tell_away(
+    struct hosts_floor *floor, enum event_kind kind, const char *words);
 /* Look what is next. */
 void hosts_look(struct hosts_floor *floor);
 /* Is what we hold ours for certain? Nothing is submitted otherwise. */
 bool hosts_sure(const struct hosts_floor *floor);
 
-/* --- hosts-share.c ---------------------------------------------------------
+/* --- hosts-rows.c ----------------------------------------------------------
  */
 
 /* A task that is shared, by its id here or in the shared book; NULL = none. */
@@ -140,6 +151,8 @@ struct share *share_of_task(const struct hosts_floor *floor, const char *task);
 struct share *share_of_id(const struct hosts_floor *floor, const char *id);
 void share_save(struct hosts_floor *floor, struct share *share);
 void share_remove(struct hosts_floor *floor, struct share *share);
+/* Has a source of this host given it? */
+bool share_is_own(const struct hosts_floor *floor, const struct share *share);
 /* The task here; NULL = none. */
 struct task *
 share_task(const struct hosts_floor *floor, const struct share *share);
@@ -151,6 +164,10 @@ struct share *share_add(struct hosts_floor *floor, const char *id,
     const char *task, const char *owner, enum share_step step);
 int shares_load(struct hosts_floor *floor, struct err *err);
 void shares_free(struct hosts_floor *floor);
+
+/* --- hosts-share.c ---------------------------------------------------------
+ */
+
 /* Tasks that are new, or dropped, or have another priority. */
 void shares_compare(struct hosts_floor *floor);
 /* Tell the database of one of them. False: there is nothing to tell. */
@@ -270,7 +287,7 @@ bool reserve_act(struct hosts_floor *floor);
 /* Others have reserved or released something. */
 void reserve_hint(struct hosts_floor *floor);
 
-/* --- hosts-land.c and hosts-submit.c -----------------------------------------
+/* --- hosts-lease.c, hosts-submit.c, hosts-land.c -----------------------------
  */
 
 #define LAND_REMOTE     "origin"
@@ -316,6 +333,8 @@ struct hosts_land {
 	size_t found_count; /* that the server did not know */
 };
 
+/* Look what is next. */
+void hosts_land_look(struct hosts_floor *floor);
 /* What was under way has ended; has failed, and is tried again. */
 void land_done(struct hosts_land *land);
 void land_failed(struct hosts_land *land, const char *words);
@@ -323,9 +342,18 @@ void land_arm(struct hosts_land *land, int64_t ms);
 void land_ask(struct hosts_land *land, const struct shared_call *calls,
     size_t count, shared_fn *fn);
 bool land_answered(struct hosts_land *land, const struct shared_answer *answer);
-void land_lose_lease(struct hosts_land *land);
 /* The item that something was told of, if it is still there. */
 struct landing_item *land_told_item(struct hosts_land *land);
+
+/* Is it this host that lands? */
+bool hosts_land_has_lease(const struct hosts_floor *floor);
+/* Nothing of the others' is built here without the lease. What the branch may
+ * be moving with stays, until origin has said how that ended. */
+void land_lose_lease(struct hosts_land *land);
+/* The daemon stops: the lander's lease is given up. True: that is under way,
+ * and a moment later it is not any more. */
+bool hosts_land_stop(struct hosts_floor *floor);
+bool hosts_land_leaves(const struct hosts_floor *floor);
 
 /* The runner. Push and submit what waits for that, and fetch what it goes on
  * from: false = nothing. Tell the landing floor how it ended, once the branch
@@ -337,13 +365,8 @@ void land_settle(struct hosts_land *land);
 struct hosts_land *hosts_land_new(struct hosts_floor *floor);
 /* Before the connection is closed. NULL is ignored. */
 void hosts_land_free(struct hosts_land *land);
-/* The daemon stops: the lander's lease is given up. True: that is under way,
- * and a moment later it is not any more. */
-bool hosts_land_stop(struct hosts_floor *floor);
-bool hosts_land_leaves(const struct hosts_floor *floor);
-/* Look what is next; and: something may have been submitted, or (left) the
- * host that landed has gone. */
-void hosts_land_look(struct hosts_floor *floor);
+/* Something may have been submitted, or (left) the host that landed has gone.
+ */
 void hosts_land_hint(struct hosts_floor *floor, bool left);
 /* What a row says about work that this host has submitted. False: it has not.
  */
@@ -351,9 +374,6 @@ bool hosts_land_news(struct hosts_floor *floor, struct share *share,
     const struct shared_rows *rows, size_t n);
 /* The task is not this host's any more: what it has submitted is forgotten. */
 void hosts_land_lost(struct hosts_floor *floor, const char *task);
-
-/* Is it this host that lands? */
-bool hosts_land_has_lease(const struct hosts_floor *floor);
 
 /* --- hosts-check.c ----------------------------------------------------------
  */
