@@ -4,6 +4,7 @@
  * followed; remotes that hang, refuse, fail and come back. */
 
 #include "landing-world.h"
+#include "ask.h"
 #include "landing-record.h"
 
 static const char with_push[] = "upstream = \"push\"";

@@ -8,7 +8,7 @@
 #ifndef OUTCOME_H
 #define OUTCOME_H
 
-#include "ask.h"
+#include "notice.h"
 #include "task.h"
 
 struct agent;

@@ -51,6 +51,19 @@ notice_title(const struct notice *n)
 	return n->what != NULL ? n->what : classes[n->class].title;
 }
 
+/* --- what is wanted of a person ---------------------------------------- */
+
+const char *const ask_kind_words[ASK_KIND_COUNT + 1] = {
+	[ASK_NONE] = "none",
+	[ASK_QUESTION] = "question",
+	[ASK_APPROVAL] = "approval",
+	[ASK_BLOCKED] = "blocked",
+	[ASK_FAILURE] = "failure",
+	[ASK_BUDGET] = "budget",
+	[ASK_REVIEW] = "review",
+	[ASK_TOLD] = "told",
+};
+
 /* --- how urgent it is ------------------------------------------------ */
 
 const char *const escalation_level_words[ESCALATION_LEVEL_COUNT + 1] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Messages to people while llmc runs unattended, and how urgent they are: rows
- * of event-table.c name the class of their event. Pure: port/people takes them
- * to the channels.
+ * Messages to people while llmc runs unattended, how urgent they are, and what
+ * is wanted of a person: rows of event-table.c name the class of their event.
+ * Pure: port/people takes them to the channels.
  */
 #ifndef NOTICE_H
 #define NOTICE_H
@@ -50,6 +50,24 @@ struct notice {
 
 /* What it says in a few words; never NULL. */
 const char *notice_title(const struct notice *notice);
+
+/* --- what is wanted of a person (ask.h) ------------------------------- */
+
+/* And so what an answer to it does. */
+enum ask_kind {
+	ASK_NONE, /* nothing */
+	ASK_QUESTION, /* an agent asks; the answer is for it */
+	ASK_APPROVAL, /* something is to be allowed */
+	ASK_BLOCKED, /* work cannot go on without something that is missing */
+	ASK_FAILURE, /* it was tried and did not work */
+	ASK_BUDGET, /* what may be spent is spent */
+	ASK_REVIEW, /* work waits to be accepted */
+	ASK_TOLD, /* nothing is wanted: a person should know */
+	ASK_KIND_COUNT
+};
+
+/* "none", "question", ...; NULL terminated. */
+extern const char *const ask_kind_words[ASK_KIND_COUNT + 1];
 
 /* --- how urgent it is ------------------------------------------------ */
 

@@ -61,60 +61,6 @@ pull_release(struct pull *pull)
 	*pull = (struct pull){ .node = NULL };
 }
 
-/* The filter of a forge that does not know the branch may let all through. */
-static bool
-has_branch(struct json_object *json, const struct pull_row *row)
-{
-	return strcmp(json_string_or(json_member(json, "head"), "ref", ""),
-		   row->branch) == 0 &&
-	    strcmp(json_string_or(json_member(json, "base"), "ref", ""),
-		row->base) == 0;
-}
-
-int
-pull_find(struct json_object *json, const struct pull_row *row,
-    const char *login, struct pull *ret_pull, struct err *err)
-{
-	bool one = json_object_is_type(json, json_type_object), found = false;
-	size_t count = one ? 1 : json_length(json);
-	cleanup_buf struct buf marker = BUF_INIT;
-	int r = -ENOENT;
-
-	if (!one && !json_object_is_type(json, json_type_array))
-		return err_set(
-		    err, -EBADMSG, "the answer of the forge is not a list");
-	pull_row_marker(row, &marker);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *at =
-		    one ? json : json_object_array_get_idx(json, i);
-		struct pull pull = { 0 };
-
-		if (!has_branch(at, row) || pull_read(at, &pull, NULL) < 0 ||
-		    pull.author == NULL || pull.text == NULL)
-			continue;
-		if (strcasecmp(pull.author, login) != 0 ||
-		    strncmp(pull.text, marker.data, marker.len) != 0) {
-			if (pull.state == PULL_OPEN)
-				r = -EEXIST;
-			pull_release(&pull);
-		} else if (found && pull.state != PULL_OPEN) {
-			pull_release(&pull);
-		} else {
-			if (found)
-				pull_release(ret_pull);
-			*ret_pull = pull;
-			found = true;
-		}
-	}
-	if (found)
-		return 0;
-	return r == -EEXIST ? err_set(err, r,
-				  "somebody else has made a pull request of "
-				  "the branch %s",
-				  row->branch) :
-			      r;
-}
-
 int
 pull_graphql(struct json_object *json, struct err *err)
 {

@@ -43,12 +43,6 @@ struct pull {
 int pull_read(struct json_object *json, struct pull *ret_pull, struct err *err);
 void pull_release(struct pull *pull);
 
-/* The answer to FORGE_ASK_PULLS: ours, an open one rather than another. 0 = it
- * is there; -ENOENT: there is none; -EEXIST: there is an open one of somebody
- * else, with this branch. */
-int pull_find(struct json_object *json, const struct pull_row *row,
-    const char *login, struct pull *ret_pull, struct err *err);
-
 enum pull_verdict {
 	PULL_UNKNOWN, /* there is no check yet */
 	PULL_RUNNING,

@@ -202,6 +202,67 @@ pull_row_wait_ms(const struct pull_row *row, int64_t now_ms)
 	return is_look_due(row, now_ms) ? 0 : row->poll_ms - now_ms;
 }
 
+/* By which we know our own again. */
+static void
+add_marker(const struct pull_row *row, struct buf *out)
+{
+	buf_addf(out, "<!-- llmc %s %s -->", row->task, row->key);
+}
+
+/* The filter of a forge that does not know the branch may let all through. */
+static bool
+has_branch(struct json_object *json, const struct pull_row *row)
+{
+	return strcmp(json_string_or(json_member(json, "head"), "ref", ""),
+		   row->branch) == 0 &&
+	    strcmp(json_string_or(json_member(json, "base"), "ref", ""),
+		row->base) == 0;
+}
+
+int
+pull_find(struct json_object *json, const struct pull_row *row,
+    const char *login, struct pull *ret_pull, struct err *err)
+{
+	bool one = json_object_is_type(json, json_type_object), found = false;
+	size_t count = one ? 1 : json_length(json);
+	cleanup_buf struct buf marker = BUF_INIT;
+	int r = -ENOENT;
+
+	if (!one && !json_object_is_type(json, json_type_array))
+		return err_set(
+		    err, -EBADMSG, "the answer of the forge is not a list");
+	add_marker(row, &marker);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *at =
+		    one ? json : json_object_array_get_idx(json, i);
+		struct pull pull = { 0 };
+
+		if (!has_branch(at, row) || pull_read(at, &pull, NULL) < 0 ||
+		    pull.author == NULL || pull.text == NULL)
+			continue;
+		if (strcasecmp(pull.author, login) != 0 ||
+		    strncmp(pull.text, marker.data, marker.len) != 0) {
+			if (pull.state == PULL_OPEN)
+				r = -EEXIST;
+			pull_release(&pull);
+		} else if (found && pull.state != PULL_OPEN) {
+			pull_release(&pull);
+		} else {
+			if (found)
+				pull_release(ret_pull);
+			*ret_pull = pull;
+			found = true;
+		}
+	}
+	if (found)
+		return 0;
+	return r == -EEXIST ? err_set(err, r,
+				  "somebody else has made a pull request of "
+				  "the branch %s",
+				  row->branch) :
+			      r;
+}
+
 /* The state, as the forge says it. */
 static void
 note_state(struct pull_row *row, const struct pull *pull)
@@ -587,12 +648,6 @@ pull_body(const struct pull_facts *facts, struct buf *out)
 }
 
 void
-pull_row_marker(const struct pull_row *row, struct buf *out)
-{
-	buf_addf(out, "<!-- llmc %s %s -->", row->task, row->key);
-}
-
-void
 pull_row_title(const struct pull_row *row, enum forge_dialect dialect,
     bool draft, struct buf *out)
 {
@@ -603,7 +658,7 @@ pull_row_title(const struct pull_row *row, enum forge_dialect dialect,
 void
 pull_row_text(const struct pull_row *row, struct buf *out)
 {
-	pull_row_marker(row, out);
+	add_marker(row, out);
 	buf_addf(out, "\nTask %s of llmc.\n\n%s", row->task, row->text);
 }
 

@@ -151,6 +151,11 @@ int64_t pull_row_wait_ms(const struct pull_row *row, int64_t now_ms);
 /* A new one; the caller owns it. head: the commit; text: of pull_body(). */
 struct pull_row *pull_row_new(const char *task, const char *title,
     const char *base, const char *key, const char *head, const char *text);
+/* The answer to FORGE_ASK_PULLS: ours, an open one rather than another. 0 = it
+ * is there; -ENOENT: there is none; -EEXIST: there is an open one of somebody
+ * else, with this branch. */
+int pull_find(struct json_object *json, const struct pull_row *row,
+    const char *login, struct pull *ret_pull, struct err *err);
 /* It was found, or made: what the forge says of it. */
 void pull_row_made(struct pull_row *row, const struct pull *pull);
 /* The turn is with its worker from now on. */
@@ -199,7 +204,6 @@ void pull_body(const struct pull_facts *facts, struct buf *out);
 void pull_row_title(const struct pull_row *row, enum forge_dialect dialect,
     bool draft, struct buf *out);
 void pull_row_text(const struct pull_row *row, struct buf *out);
-void pull_row_marker(const struct pull_row *row, struct buf *out);
 /* The title of the commit that a merge makes; its message is the trailers of
  * the task. */
 void pull_row_commit_title(const struct pull_row *row, struct buf *out);

@@ -14,17 +14,6 @@
 #define OPTION_SIZE 500
 #define NAME_SIZE   300
 
-const char *const ask_kind_words[ASK_KIND_COUNT + 1] = {
-	[ASK_NONE] = "none",
-	[ASK_QUESTION] = "question",
-	[ASK_APPROVAL] = "approval",
-	[ASK_BLOCKED] = "blocked",
-	[ASK_FAILURE] = "failure",
-	[ASK_BUDGET] = "budget",
-	[ASK_REVIEW] = "review",
-	[ASK_TOLD] = "told",
-};
-
 const char *const ask_end_words[ASK_END_COUNT + 1] = {
 	[ASK_OPEN] = "open",
 	[ASK_ANSWERED] = "answered",

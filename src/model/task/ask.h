@@ -17,22 +17,6 @@ struct schema;
 struct task;
 struct worker;
 
-/* What is wanted, and so what an answer to it does. */
-enum ask_kind {
-	ASK_NONE, /* nothing */
-	ASK_QUESTION, /* an agent asks; the answer is for it */
-	ASK_APPROVAL, /* something is to be allowed */
-	ASK_BLOCKED, /* work cannot go on without something that is missing */
-	ASK_FAILURE, /* it was tried and did not work */
-	ASK_BUDGET, /* what may be spent is spent */
-	ASK_REVIEW, /* work waits to be accepted */
-	ASK_TOLD, /* nothing is wanted: a person should know */
-	ASK_KIND_COUNT
-};
-
-/* "none", "question", ...; NULL terminated. */
-extern const char *const ask_kind_words[ASK_KIND_COUNT + 1];
-
 /* How one ended. */
 enum ask_end {
 	ASK_OPEN,

@@ -8,8 +8,8 @@
 #define TASK_H
 
 #include "account.h"
-#include "ask.h"
 #include "box-plan.h"
+#include "notice.h"
 #include "work-record.h"
 
 struct buf;

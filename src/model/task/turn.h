@@ -9,7 +9,7 @@
 #ifndef TURN_H
 #define TURN_H
 
-#include "ask.h"
+#include "notice.h"
 
 struct buf;
 struct json_object;

@@ -6,6 +6,7 @@
 
 #include "history.h"
 #include "account.h"
+#include "ask.h"
 #include "jsonl.h"
 #include "landing-record.h"
 #include "metrics.h"
