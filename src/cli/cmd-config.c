@@ -590,7 +590,7 @@ change(struct cli *cli, const char *key, const char *typed)
 		    "session");
 	/* What an older version has written can be removed. */
 	if (row == NULL &&
-	    (typed != NULL || !settings_find_alias(key, &setting)))
+	    (typed != NULL || settings_alias_find(key, &setting) == NULL))
 		return unknown_key(cli, key);
 	if (setting != NULL) {
 		row = settings_find(setting, NULL);

@@ -76,7 +76,7 @@ replay(struct cli *cli, const char *task)
 
 	if (status != CLI_OK)
 		return status;
-	oversight_config_read(settings, &config);
+	settings_oversight(settings, &config);
 	settings_free(settings);
 	status =
 	    remote_see(cli, "turns", remote_params("task", task, NULL), &turns);

@@ -169,14 +169,14 @@ TEST(settings_begin_with_their_profile)
 				 "oversight.profile = \"exploratory\"\n");
 	struct oversight_config c;
 
-	oversight_config_read(plain.settings, &c);
+	settings_oversight(plain.settings, &c);
 	ck_assert_int_eq(c.mode, OVERSIGHT_ACT);
 	ck_assert_int_eq(c.thresholds.same_error_count, 3);
-	oversight_config_read(ci.settings, &c);
+	settings_oversight(ci.settings, &c);
 	ck_assert_int_eq(c.mode, OVERSIGHT_OBSERVE);
 	ck_assert_int_eq(c.thresholds.same_error_count, 4);
 	ck_assert_int_eq(c.thresholds.no_progress_iterations, 3);
-	oversight_config_read(free.settings, &c);
+	settings_oversight(free.settings, &c);
 	ck_assert_int_eq(c.mode, OVERSIGHT_OFF);
 }
 
@@ -189,7 +189,7 @@ TEST(a_setting_that_is_gone_is_named)
 				 "mode = \"observe\"\n");
 	struct oversight_config c;
 
-	oversight_config_read(world.settings, &c);
+	settings_oversight(world.settings, &c);
 	ck_assert_int_eq(c.mode, OVERSIGHT_OBSERVE);
 	ck_assert_uint_eq(world.problems.count, 2);
 	ck_assert_str_eq(world.problems.list[0].text,

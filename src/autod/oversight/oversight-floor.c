@@ -529,7 +529,7 @@ began(struct oversight_floor *floor, const char *worker)
 static void
 read_settings(struct oversight_floor *floor)
 {
-	oversight_config_read(floor->core->settings, &floor->config);
+	settings_oversight(floor->core->settings, &floor->config);
 }
 
 /* The last daemon parked them, and perhaps died before that was recorded. */

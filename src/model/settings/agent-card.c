@@ -13,9 +13,6 @@
 
 #define BLANKS " \t\r\n"
 
-const char *const cost_tier_words[] = { "free", "cheap", "medium", "expensive",
-	NULL };
-
 static const char *
 value_of(const struct settings *settings, const char *name, const char *key)
 {
@@ -668,9 +665,6 @@ choose(const char *spawn, const char *card)
 		return xstrdup(spawn);
 	return is_set(card) ? xstrdup(card) : NULL;
 }
-
-const char *const thinking_words[] = { "off", "minimal", "low", "medium",
-	"high", "xhigh", "max", NULL };
 
 /* The word that Claude Code knows for it; NULL = none, then it decides
  * itself. */

@@ -10,25 +10,14 @@
 #ifndef AGENT_CARD_H
 #define AGENT_CARD_H
 
+#include "settings-value.h"
+
 struct buf;
 struct err;
 struct json_object;
 struct schema;
 struct settings;
 struct task_launch;
-
-/* From cheap to expensive. */
-enum cost_tier {
-	COST_FREE,
-	COST_CHEAP,
-	COST_MEDIUM,
-	COST_EXPENSIVE,
-	COST_TIER_UNKNOWN, /* after all others */
-	COST_TIER_COUNT
-};
-
-/* Of the known ones. */
-extern const char *const cost_tier_words[COST_TIER_UNKNOWN + 1];
 
 /* Shorter tags and words of a description are ignored. */
 #define AGENT_TERM_MIN 3
@@ -180,9 +169,6 @@ int tool_scope_from_json(struct json_object *json, const char *at,
 /* Where that is not a matter of its worker's settings alone: what its spawn
  * asked for, then the card of its agent, then [workers.<name>], then
  * [defaults]. */
-
-/* How hard an agent thinks; NULL terminated. */
-extern const char *const thinking_words[];
 
 /* Everything is owned; NULL = as the settings of the worker say. */
 struct launch_choice {

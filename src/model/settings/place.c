@@ -32,58 +32,21 @@ place_port(const struct settings *settings, int index)
 	    PLACE_PORTS * index;
 }
 
-/* What is replaced, and by what; place NULL: it is only checked. */
-static bool
-expand(const char *text, const struct place *place, int port, struct buf *out)
-{
-	static const char *const names[] = { "index", "port", "worker",
-		"tmpdir" };
-
-	for (; *text != '\0'; text++) {
-		size_t len = strcspn(text + 1, "}"), i = 0;
-
-		if (*text != '{') {
-			buf_addc(out, *text);
-			continue;
-		}
-		if (text[1] == '{') {
-			buf_addc(out, *++text);
-			continue;
-		}
-		while (i < nitems(names) &&
-		    (strlen(names[i]) != len ||
-			strncmp(text + 1, names[i], len) != 0))
-			i++;
-		if (i == nitems(names) || text[len + 1] != '}')
-			return false;
-		if (place != NULL && i < 2)
-			buf_addf(out, "%d", i == 0 ? place->index : port);
-		else if (place != NULL)
-			buf_adds(out, i == 2 ? place->worker : place->tmpdir);
-		text += len + 1;
-	}
-	return true;
-}
-
-bool
-place_fits(const char *text)
-{
-	cleanup_buf struct buf ignored = BUF_INIT;
-
-	return expand(text, NULL, 0, &ignored);
-}
-
 void
 place_env(
     const struct place *place, const struct settings *settings, char ***env)
 {
 	cleanup_buf struct buf path = BUF_INIT;
-	int port = place_port(settings, place->index);
+	cleanup_free char *index = xasprintf("%d", place->index);
+	cleanup_free char *port =
+	    xasprintf("%d", place_port(settings, place->index));
+	const char *const values[FORM_VALUES] = { index, port, place->worker,
+		place->tmpdir };
 	const char *const *more;
 
 	strv_take(env, xasprintf("LLMC_WORKER=%s", place->worker));
-	strv_take(env, xasprintf("LLMC_INDEX=%d", place->index));
-	strv_take(env, xasprintf("LLMC_PORT=%d", port));
+	strv_take(env, xasprintf("LLMC_INDEX=%s", index));
+	strv_take(env, xasprintf("LLMC_PORT=%s", port));
 	strv_take(env, xasprintf("LLMC_TMPDIR=%s", place->tmpdir));
 	/* A slot serves all workers. */
 	if (place_is_slot(place->index))
@@ -96,7 +59,7 @@ place_env(
 
 		/* A name alone is passed on by others: box-plan.h. */
 		if (strchr(*more, '=') != NULL &&
-		    expand(*more, place, port, &text))
+		    settings_form_expand(*more, values, &text))
 			strv_add(env, text.data);
 	}
 }

@@ -40,10 +40,6 @@ int place_lowest(const int *taken, size_t count);
 /* The first of its ports. */
 int place_port(const struct settings *settings, int index);
 
-/* Is it the value of a variable? {index}, {port}, {worker} and {tmpdir} are
- * replaced, "{{" is a brace, and any other "{" is a mistake. */
-bool place_fits(const char *text);
-
 /* Append the variables of a place, as edits of child.h: LLMC_WORKER,
  * LLMC_INDEX, LLMC_PORT, LLMC_TMPDIR, and those to which the worker's `env`
  * gives a value. */

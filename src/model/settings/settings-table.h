@@ -38,31 +38,7 @@ struct setting {
 extern const struct setting settings_table[];
 extern const size_t settings_table_count;
 
-/* --- names ----------------------------------------------------------- */
-
-/* Which row of the tables a path means, and what to say of a path that means
- * none. What others need of it is in settings.h. */
-
-/* Tables whose keys are not known in advance. */
-#define SETTINGS_PRICES   "prices"
-#define SETTINGS_CHANNELS "people.channels"
-
-/* Tables that have a table with the same keys for every name. */
-enum settings_named {
-	SETTINGS_NAMED_WORKERS,
-	SETTINGS_NAMED_AGENTS,
-	SETTINGS_NAMED_COUNT
-};
-
-/* Is path one of them ("workers")? Its index, else -1. */
-int settings_named_table(const char *path);
-
-/* What to do instead of setting a key that does nothing any more; NULL if path
- * is none. */
-const char *settings_gone(const char *path);
-/* Is it one of those, or another name of a setting? *ret_path, owned by the
- * caller: that setting, NULL for none. */
-bool settings_find_alias(const char *path, char **ret_path);
+/* --- cards of agents -------------------------------------------------- */
 
 /* The keys of the tables [agents.<name>] of a config file: what an agent that
  * can be asked for is good at, and how it is started. agent-card.h has them as
@@ -77,10 +53,6 @@ extern const char *const agent_kind_or_none[];
 
 extern const struct setting settings_agent_keys[];
 extern const size_t settings_agent_key_count;
-
-/* The path of the row of "workers.adam.model": "defaults.model", owned by the
- * caller. *ret_part: the length of "workers.adam."; 0 = the path is its own. */
-char *settings_general_path(const char *path, size_t *ret_part);
 
 /* --- numbers that only tests replace ---------------------------------- */
 

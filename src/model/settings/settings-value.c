@@ -5,13 +5,11 @@
 #include <strings.h>
 
 #include "account.h"
-#include "agent-card.h"
 #include "command-guard.h"
 #include "http-request.h"
-#include "place.h"
 #include "quota.h"
+#include "settings-table.h"
 #include "settings-value.h"
-#include "settings.h"
 #include "thresholds.h"
 #include "toml-edit.h"
 #include "toml.h"
@@ -68,13 +66,41 @@ is_variable(const char *text)
 	return *text == '\0';
 }
 
+bool
+settings_form_expand(
+    const char *text, const char *const *values, struct buf *out)
+{
+	static const char *const names[FORM_VALUES] = { "index", "port",
+		"worker", "tmpdir" };
+
+	for (size_t len, i; *text != '\0'; text++) {
+		if (*text != '{' || text[1] == '{') {
+			if (out != NULL)
+				buf_addc(out, *text);
+			text += *text == '{';
+			continue;
+		}
+		len = strcspn(text + 1, "}");
+		for (i = 0; i < nitems(names); i++)
+			if (strlen(names[i]) == len &&
+			    strncmp(text + 1, names[i], len) == 0)
+				break;
+		if (i == nitems(names) || text[len + 1] != '}')
+			return false;
+		if (out != NULL)
+			buf_adds(out, values[i]);
+		text += len + 1;
+	}
+	return true;
+}
+
 /* A name, or a name and a value. */
 static bool
 is_assignment(const char *text)
 {
 	cleanup_free char *name = xstrndup(text, strcspn(text, "="));
 
-	return is_variable(name) && place_fits(text);
+	return is_variable(name) && settings_form_expand(text, NULL, NULL);
 }
 
 static bool
@@ -163,6 +189,12 @@ is_threshold(const char *text)
 
 	return thresholds_set(&thresholds, text, NULL) == 0;
 }
+
+const char *const cost_tier_words[] = { "free", "cheap", "medium", "expensive",
+	NULL };
+
+const char *const thinking_words[] = { "off", "minimal", "low", "medium",
+	"high", "xhigh", "max", NULL };
 
 static bool
 is_cost(const char *text)

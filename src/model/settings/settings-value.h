@@ -5,6 +5,8 @@
 #ifndef SETTINGS_VALUE_H
 #define SETTINGS_VALUE_H
 
+struct buf;
+struct err;
 struct json_object;
 struct price_list;
 struct setting;
@@ -55,11 +57,42 @@ enum setting_form {
 	FORM_COUNT
 };
 
+/* From cheap to expensive. */
+enum cost_tier {
+	COST_FREE,
+	COST_CHEAP,
+	COST_MEDIUM,
+	COST_EXPENSIVE,
+	COST_TIER_UNKNOWN, /* after all others */
+	COST_TIER_COUNT
+};
+
+/* Of the known ones. */
+extern const char *const cost_tier_words[COST_TIER_UNKNOWN + 1];
+
+/* How hard an agent thinks; NULL terminated. */
+extern const char *const thinking_words[];
+
 /* Does the text have this form? */
 bool settings_form_fits(enum setting_form form, const char *text);
 
 /* The bytes of a FORM_SIZE; 0 for "" and for what has not the form. */
 int64_t settings_form_bytes(const char *text);
+
+/* Append a FORM_VARIABLE with what it is in one place: {index}, {port},
+ * {worker} and {tmpdir} are replaced by the values, in this order; "{{" is a
+ * brace. False: there is any other "{". out NULL: only that. */
+#define FORM_VALUES 4
+bool settings_form_expand(
+    const char *text, const char *const *values, struct buf *out);
+
+/* Convert what a person typed for a key to TOML ("opus" -> "\"opus\""), checked
+ * against the table. -EINVAL with what is allowed, without the key's name. */
+int settings_value_text(const struct setting *setting, const char *typed,
+    struct buf *out, struct err *err);
+
+/* "a whole number from 1 to 500", "one of wait, overlap", "true or false". */
+void settings_describe_allowed(const struct setting *setting, struct buf *out);
 
 /* Called for everything that is wrong in a table; text names the key. */
 typedef void settings_problem_fn(void *arg, unsigned line, const char *text);

@@ -11,239 +11,6 @@
 #include "toml-edit.h"
 #include "toml.h"
 
-struct settings_alias {
-	const char *name; /* "overseer.stall_timeout_secs" */
-	const char *path; /* of the setting */
-	const char *yes, *no; /* what true and false mean; NULL: its value is a
-			       * whole number, of seconds */
-	bool same; /* the same value under another spelling */
-	const char *gone; /* nothing reads it any more: what to do instead */
-	bool works; /* but that take_notify() still does, in this version */
-};
-
-#define DEFAULTS "defaults."
-
-/* A row whose value is the setting's own. */
-#define SAME(name, path)                             \
-	{                                            \
-		name, path, NULL, NULL, .same = true \
-	}
-
-/* The same in whole seconds. */
-#define SECONDS(key, setting)                    \
-	{                                        \
-		.name = (key), .path = (setting) \
-	}
-
-#define GONE(name, instead)                               \
-	{                                                 \
-		name, NULL, NULL, NULL, .gone = (instead) \
-	}
-
-/* It works for the last time. */
-#define LAST(name, instead)                                              \
-	{                                                                \
-		name, NULL, NULL, NULL, .gone = (instead), .works = true \
-	}
-
-#define OF_TICK "assignments are checked every 2 minutes"
-#define SLICE   "a part of a long turn ends after 10 minutes or 30 tool calls"
-#define PLAN_SIZE                                                              \
-	"a plan has at most 5 phases, 7 tasks in each and 7 subtasks in each " \
-	"of those; say in the goal how small it should be"
-#define HISTORY "what has ended is kept for a year, at most 100000 tasks"
-#define TMUX_SIZE \
-	"a worker's screen has 40 rows of 120 columns, and 20000 lines above"
-#define RETRIES "a stalled assignment is asked for its status twice"
-#define SAME_FAILURE \
-	"a person is needed at the fifth failure of a kind in 24 hours"
-#define NOTIFY                                                              \
-	"describe the command as a channel: [people.channels.notify] with " \
-	"type = \"command\" and command = ..."
-#define REPAIRS "the planner may correct its answer twice"
-
-static const struct settings_alias aliases[] = {
-	SECONDS("auto.patrol_interval_secs", "daemon.patrol_interval"),
-	SECONDS("daemon.patrol_interval_secs", "daemon.patrol_interval"),
-	SAME("auto.protected_paths", "repo.protected_paths"),
-	{ DEFAULTS "skip_permissions", DEFAULTS "permission_mode",
-	    "bypassPermissions", "default", .same = false },
-	SECONDS(
-	    "overseer.heartbeat_timeout_secs", "overseer.heartbeat_timeout"),
-	SECONDS("overseer.restart_cooldown_secs", "overseer.restart_cooldown"),
-	SECONDS("overseer.stall_timeout_secs", "overseer.stall_timeout"),
-	{ "oversight.enabled", "oversight.mode", "act", "off", .same = false },
-	GONE("oversight.auto_escalate",
-	    "to be told of nothing, set oversight.mode to \"observe\""),
-	GONE("oversight.abort_on_regression",
-	    "a task that keeps breaking its tests waits for a person; end it "
-	    "with: llmc abort"),
-	GONE("repo.serena",
-	    "set repo.setup_command to the path of contrib/serena-setup.sh"),
-	GONE(DEFAULTS "hang_timeout",
-	    "it is 30m; auto.worker_stall_timeout is for auto mode"),
-	GONE("history.tasks", HISTORY),
-	GONE("history.days", HISTORY),
-	GONE("people.answer_wait",
-	    "a worker waits for your answer for 10 minutes; then it gets "
-	    "another task, and the task waits without it"),
-	GONE("plan.idle_after", OF_TICK),
-	GONE("plan.min_resend_interval", OF_TICK),
-	GONE("plan.backoff_base", OF_TICK),
-	GONE("plan.backoff_max", OF_TICK),
-	GONE("overseer.tickEvery", OF_TICK),
-	GONE("overseer.maxRetries", RETRIES),
-	GONE("overseer.policy.allowCrossAgent",
-	    "a worker that plan.allow_agents names gets work"),
-	GONE("overseer.idleAfter", OF_TICK),
-	GONE("overseer.minResendInterval", OF_TICK),
-	GONE("overseer.backoff.base", OF_TICK),
-	GONE("overseer.backoff.max", OF_TICK),
-	GONE("planner.max_phases", PLAN_SIZE),
-	GONE("planner.max_tasks", PLAN_SIZE),
-	GONE("planner.max_subtasks", PLAN_SIZE),
-	GONE("overseer.planner.maxPlanPhases", PLAN_SIZE),
-	GONE("overseer.planner.maxTasksPerPhase", PLAN_SIZE),
-	GONE("overseer.planner.maxSubtasksPerTask", PLAN_SIZE),
-	GONE("planner.max_repair_attempts", REPAIRS),
-	GONE("planner.max_cost",
-	    "an answer of the planner may cost 1 dollar; see budget.day_cost"),
-	GONE("overseer.planner.maxRepairAttempts", REPAIRS),
-	GONE("team.max_children",
-	    "5 agents may work for one; see team.max_concurrent"),
-	GONE("team.provider_limits", "see team.max_concurrent"),
-	GONE("team.ci_may_apply", "agents never apply plans"),
-
-	GONE("repo.strip_attribution", "the agent's attribution is removed"),
-	GONE("repo.max_conflicts",
-	    "a worker is asked to resolve three conflicts of one task"),
-	GONE(DEFAULTS "self_review_prompt",
-	    "say in defaults.role_prompt how to review"),
-	GONE("overseer.same_failure_window", SAME_FAILURE),
-	GONE("overseer.same_failure_max", SAME_FAILURE),
-	GONE("overseer.remediations_per_day",
-	    "a person is needed after 20 remediations in 24 hours; see "
-	    "budget.day_cost"),
-	GONE("overseer.start_timeout", "the daemon has a minute to start"),
-	GONE("overseer.stop_grace", "the daemon has 30 seconds to end"),
-	GONE("auto.outage_limit",
-	    "the service may be unavailable for 6 hours before a person is "
-	    "needed"),
-	GONE("auto.post_accept_timeout", "it is twice auto.check_timeout"),
-	GONE("oversight.slice", SLICE),
-	GONE("oversight.slice_tools", SLICE),
-	GONE("oversight.coverage_pattern",
-	    "print a line that begins with total or coverage and ends with "
-	    "the percentage, such as \"total: 81.5%\""),
-	GONE("oversight.expected_iterations",
-	    "say in the plan how much effort a task needs"),
-	GONE("team.max_depth",
-	    "agents spawn others down to depth 3; see team.max_concurrent"),
-	GONE("team.on_parent_end",
-	    "the agents of a task that fails or is dropped are cancelled; "
-	    "their work is kept"),
-	LAST("people.notify_command", NOTIFY),
-	LAST("overseer.notify_command", NOTIFY),
-	LAST("people.notify_on",
-	    "a channel gets the events of its levels; see llmc config doc "
-	    "people.channels"),
-	GONE("plan.tick_every", OF_TICK),
-	GONE("plan.max_retries", RETRIES),
-	GONE("plan.allow_cross_agent",
-	    "a worker that plan.allow_agents names gets work"),
-	GONE("tmux.columns", TMUX_SIZE),
-	GONE("tmux.rows", TMUX_SIZE),
-	GONE("tmux.history_limit", TMUX_SIZE),
-
-	{ "repo.push", "repo.upstream", "push", "off", .same = false },
-	SAME(DEFAULTS "sandbox_env", DEFAULTS "env"),
-	SAME("overseer.enabled", "plan.enabled"),
-	SAME("overseer.policy.allowAgents", "plan.allow_agents"),
-	SAME("overseer.planner.model", "planner.model"),
-	SAME(SETTINGS_AGENT "costTier", SETTINGS_AGENT "cost_tier"),
-	SAME(SETTINGS_AGENT "typicalLatency", SETTINGS_AGENT "typical_latency"),
-};
-
-/* NULL if path is no other name. *ret_path, owned by the caller: the setting
- * that it means, of the same worker for "workers.adam.skip_permissions", of the
- * same agent for "agents.coder.costTier"; NULL for one that is gone. */
-static const struct settings_alias *
-settings_alias_find(const char *path, char **ret_path)
-{
-	size_t part;
-	cleanup_free char *general = settings_general_path(path, &part);
-	size_t prefix = strlen(general) - strlen(path + part);
-
-	for (size_t i = 0; i < nitems(aliases); i++) {
-		const char *setting = aliases[i].path;
-
-		if (strcmp(aliases[i].name, general) != 0)
-			continue;
-		if (setting != NULL)
-			*ret_path = part == 0 ? xstrdup(setting) :
-						xasprintf("%.*s%s", (int)part,
-						    path, setting + prefix);
-		return &aliases[i];
-	}
-	return NULL;
-}
-
-const char *
-settings_gone(const char *path)
-{
-	cleanup_free char *setting = NULL;
-	const struct settings_alias *alias =
-	    settings_alias_find(path, &setting);
-
-	return alias != NULL ? alias->gone : NULL;
-}
-
-bool
-settings_find_alias(const char *path, char **ret_path)
-{
-	*ret_path = NULL;
-	return settings_alias_find(path, ret_path) != NULL;
-}
-
-/* Is path the name of a table that contains other names, such as
- * "overseer.backoff"? */
-static bool
-settings_alias_section(const char *path)
-{
-	size_t len = strlen(path);
-
-	for (size_t i = 0; i < nitems(aliases); i++)
-		if (strncmp(aliases[i].name, path, len) == 0 &&
-		    aliases[i].name[len] == '.')
-			return true;
-	return false;
-}
-
-/* The setting's value for a value under that name, owned by the caller; NULL if
- * it has the wrong type. */
-static struct json_object *
-settings_alias_value(
-    const struct settings_alias *alias, struct json_object *json)
-{
-	cleanup_json struct json_object *root = NULL;
-	cleanup_free char *text = NULL;
-
-	if (alias->same)
-		return json_object_get(json);
-	if (alias->yes == NULL)
-		return json_object_is_type(json, json_type_int) ?
-		    json_object_get(json) :
-		    NULL;
-	if (!json_object_is_type(json, json_type_boolean))
-		return NULL;
-	/* As if the file had it. */
-	text = xasprintf("x = \"%s\"\n",
-	    json_object_get_boolean(json) ? alias->yes : alias->no);
-	if (toml_parse(text, strlen(text), &root, NULL, NULL) < 0)
-		return NULL;
-	return json_object_get(json_member(root, "x"));
-}
-
 struct settings {
 	struct value *values; /* one per row, then those of the workers */
 	size_t count;
@@ -779,6 +546,28 @@ const struct channel_list *
 settings_channels(const struct settings *settings)
 {
 	return &settings->channels;
+}
+
+void
+settings_oversight(
+    const struct settings *settings, struct oversight_config *ret_config)
+{
+	const char *const *list;
+	unsigned profile = PROFILE_DEFAULT, mode = OVERSIGHT_ACT;
+	size_t count;
+
+	word_find(oversight_mode_words,
+	    settings_string(settings, "oversight.mode"), &mode);
+	word_find(thresholds_profile_words,
+	    settings_string(settings, "oversight.profile"), &profile);
+	*ret_config = (struct oversight_config){
+		.mode = (enum oversight_mode)mode,
+		.profile = (enum thresholds_profile)profile,
+	};
+	thresholds_init(&ret_config->thresholds, ret_config->profile);
+	count = settings_list(settings, "oversight.thresholds", &list);
+	for (size_t i = 0; i < count; i++)
+		thresholds_set(&ret_config->thresholds, list[i], NULL);
 }
 
 bool

@@ -12,24 +12,15 @@
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
-#include "settings-table.h"
+#include "settings-name.h"
 
 struct buf;
 struct channel_list;
 struct err;
 struct json_object;
+struct oversight_config;
 struct price_list;
 struct settings;
-
-/* The row for a path ("workers.adam.model" finds "defaults.model",
- * "agents.coder.model" finds "agents.NAME.model"), or NULL.
- * *ret_worker (may be NULL) is true for a key in a worker's section. */
-const struct setting *settings_find(const char *path, bool *ret_worker);
-
-/* Append why settings_find() does not know a path: "tmux.comand: no such
- * setting; did you mean \"tmux.command\"?", or what is wrong with the name of a
- * worker or an agent in it. */
-void settings_describe_unknown(const char *path, struct buf *out);
 
 /* Facts that are not in the file. All strings are copied. */
 struct settings_facts {
@@ -103,18 +94,14 @@ const struct price_list *settings_prices(const struct settings *settings);
 /* The channels of [people.channels], in the order of the file. */
 const struct channel_list *settings_channels(const struct settings *settings);
 
+/* [oversight] as values. */
+void settings_oversight(
+    const struct settings *settings, struct oversight_config *ret_config);
+
 /* One effective value as JSON (a duration as text), owned by the caller, and
  * its origin: a line of the file, or 0 for a default. False if there is no such
  * key. */
 bool settings_value(const struct settings *settings, const char *path,
     struct json_object **ret_value, unsigned *ret_line);
-
-/* Convert what a person typed for a key to TOML ("opus" -> "\"opus\""), checked
- * against the table. -EINVAL with what is allowed, without the key's name. */
-int settings_value_text(const struct setting *setting, const char *typed,
-    struct buf *out, struct err *err);
-
-/* "a whole number from 1 to 500", "one of wait, overlap", "true or false". */
-void settings_describe_allowed(const struct setting *setting, struct buf *out);
 
 #endif

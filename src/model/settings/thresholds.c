@@ -5,7 +5,6 @@
 #include <math.h>
 #include <strings.h>
 
-#include "settings.h"
 #include "thresholds.h"
 
 enum kind {
@@ -242,28 +241,6 @@ const char *const oversight_mode_words[] = {
 	[OVERSIGHT_ACT] = "act",
 	NULL,
 };
-
-void
-oversight_config_read(
-    const struct settings *settings, struct oversight_config *ret_config)
-{
-	const char *const *list;
-	unsigned profile = PROFILE_DEFAULT, mode = OVERSIGHT_ACT;
-	size_t count;
-
-	word_find(oversight_mode_words,
-	    settings_string(settings, "oversight.mode"), &mode);
-	word_find(thresholds_profile_words,
-	    settings_string(settings, "oversight.profile"), &profile);
-	*ret_config = (struct oversight_config){
-		.mode = (enum oversight_mode)mode,
-		.profile = (enum thresholds_profile)profile,
-	};
-	thresholds_init(&ret_config->thresholds, ret_config->profile);
-	count = settings_list(settings, "oversight.thresholds", &list);
-	for (size_t i = 0; i < count; i++)
-		thresholds_set(&ret_config->thresholds, list[i], NULL);
-}
 
 /* --- coverage ------------------------------------------------------------ */
 

@@ -10,7 +10,6 @@
 
 struct err;
 struct json_object;
-struct settings;
 
 enum thresholds_profile {
 	PROFILE_DEFAULT,
@@ -71,9 +70,6 @@ struct oversight_config {
 	enum thresholds_profile profile;
 	struct thresholds thresholds;
 };
-
-void oversight_config_read(
-    const struct settings *settings, struct oversight_config *ret_config);
 
 /* The coverage in percent that a test command printed: of its last line that
  * begins with "total" or "coverage" and ends with a percentage. NAN = there is
