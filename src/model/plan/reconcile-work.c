@@ -4,15 +4,12 @@
 #include "event.h"
 #include "hook-event.h"
 #include "id.h"
-#include "ladder.h"
 #include "plan-goal.h"
 #include "plan-progress.h"
 #include "prompt.h"
 #include "reconcile-work.h"
 #include "reconcile.h"
 #include "work-record.h"
-
-static void reconcile_work_queue(struct reconcile_case *c);
 
 #define ACTOR     "tick"
 #define HASH_SIZE 17
@@ -25,6 +22,161 @@ static const char *const assignment_events[] = {
 	[ASSIGNMENT_DONE] = "assignment.done",
 	[ASSIGNMENT_CANCELLED] = "assignment.cancelled",
 };
+
+/* --- what a tick has decided ------------------------------------------ */
+
+const char *const reconcile_kind_words[] = {
+	[RECONCILE_ASSIGN] = "assign",
+	[RECONCILE_NUDGE] = "nudge",
+	[RECONCILE_FOLLOW_UP] = "follow_up",
+	[RECONCILE_RESEND] = "resend",
+	[RECONCILE_REPLAN] = "replan",
+	[RECONCILE_REASSIGN] = "reassign",
+	[RECONCILE_ESCALATE] = "escalate",
+	[RECONCILE_RELEASE] = "release",
+	[RECONCILE_CANCEL] = "cancel",
+	[RECONCILE_KIND_COUNT] = NULL,
+};
+
+/* Room for one more: doubled whenever the count is a power of two. */
+static void *
+grow(void *list, size_t count, size_t size)
+{
+	if (count > 0 && (count & (count - 1)) != 0)
+		return list;
+	return xreallocarray(list, count == 0 ? 1 : count * 2, size);
+}
+
+static char *
+copy(const char *s)
+{
+	return s != NULL ? xstrdup(s) : NULL;
+}
+
+void
+reconcile_touch(struct reconcile_case *c)
+{
+	struct reconcile_result *out = c->run->result;
+
+	c->node->work.updated_ms = c->run->now_ms;
+	/* Nodes have their turn one after the other. */
+	if (out->worked_count > 0 &&
+	    out->worked[out->worked_count - 1] == c->node)
+		return;
+	out->worked =
+	    grow(out->worked, out->worked_count, sizeof(struct plan_node *));
+	out->worked[out->worked_count++] = c->node;
+}
+
+struct plan_changes *
+reconcile_changes(struct reconcile_case *c)
+{
+	struct reconcile_result *out = c->run->result;
+	struct reconcile_plan *plan;
+
+	plan = strmap_get(&out->plans_by_goal, c->plan->goal->id);
+	if (plan != NULL)
+		return &plan->changes;
+	plan = xcalloc(1, sizeof *plan);
+	plan->plan = c->plan;
+	strmap_add(&out->plans_by_goal, c->plan->goal->id, plan);
+	out->plans =
+	    grow(out->plans, out->plan_count, sizeof(struct reconcile_plan *));
+	out->plans[out->plan_count++] = plan;
+	return &plan->changes;
+}
+
+static struct reconcile_event *
+add_event(
+    struct reconcile_result *out, const char *type, struct json_object *data)
+{
+	struct reconcile_event *event;
+
+	out->events = grow(out->events, out->event_count, sizeof *out->events);
+	event = &out->events[out->event_count++];
+	*event = (struct reconcile_event){ .type = type, .data = data };
+	return event;
+}
+
+void
+reconcile_tell(
+    struct reconcile_case *c, const char *type, struct json_object *data)
+{
+	struct reconcile_event *event = add_event(c->run->result, type, data);
+	const struct plan_node *node = c->node;
+
+	event->goal_id = copy(node->goal_id);
+	event->assignment_id = copy(node->work.id);
+	event->node_id = copy(node->id);
+	event->worker = copy(node->work.worker);
+	event->task = copy(node->work.task);
+}
+
+void
+reconcile_tell_node(struct reconcile_result *out, const char *type,
+    const char *goal_id, const char *node_id, struct json_object *data)
+{
+	struct reconcile_event *event = add_event(out, type, data);
+
+	event->goal_id = copy(goal_id);
+	event->node_id = copy(node_id);
+}
+
+struct json_object *
+reconcile_data(const char *key, ...)
+{
+	struct json_object *data = json_object_new_object();
+	va_list ap;
+
+	va_start(ap, key);
+	while (key != NULL) {
+		const char *value = va_arg(ap, const char *);
+
+		if (value != NULL)
+			json_set_string(data, key, value);
+		key = va_arg(ap, const char *);
+	}
+	va_end(ap);
+	return data;
+}
+
+void
+reconcile_decide(struct reconcile_case *c, enum reconcile_kind kind,
+    const struct reconcile_words *words)
+{
+	struct reconcile_result *out = c->run->result;
+	const struct plan_node *node = c->node;
+
+	out->decisions =
+	    grow(out->decisions, out->decision_count, sizeof *out->decisions);
+	out->decisions[out->decision_count++] = (struct reconcile_decision){
+		.kind = kind,
+		.mode = words->mode,
+		.dispatch_id = copy(words->dispatch_id),
+		.assignment_id = copy(node->work.id),
+		.goal_id = copy(node->goal_id),
+		.node_id = copy(node->id),
+		.worker = copy(node->work.worker),
+		.code = words->code,
+		.reason = copy(words->reason),
+		.text = copy(words->text),
+	};
+}
+
+void
+reconcile_add_crystal(struct reconcile_run *run, struct plan_crystal *crystal)
+{
+	struct reconcile_result *out = run->result;
+
+	if (plan_set_add_crystal(run->set, crystal, NULL) < 0) {
+		plan_crystal_free(crystal);
+		return;
+	}
+
+	out->crystals = grow(
+	    out->crystals, out->crystal_count, sizeof(struct plan_crystal *));
+	out->crystals[out->crystal_count++] = crystal;
+}
 
 /* --- moves ------------------------------------------------------------ */
 
@@ -72,35 +224,41 @@ move_node(struct reconcile_case *c, const struct plan_node_move *move)
 }
 
 static void
+queue_node(struct reconcile_case *c)
+{
+	move_node(c, &(struct plan_node_move){ .to = NODE_QUEUED });
+}
+
+void
 reconcile_work_begin(struct reconcile_case *c)
 {
 	if (c->node->status == NODE_IN_PROGRESS)
 		return;
 	if (c->node->status == NODE_TODO || c->node->status == NODE_BLOCKED)
-		reconcile_work_queue(c);
+		queue_node(c);
 	move_node(c, &(struct plan_node_move){ .to = NODE_IN_PROGRESS });
 }
 
-void
-reconcile_work_block(struct reconcile_case *c, const char *reason)
+static void
+block_node(struct reconcile_case *c, const char *reason)
 {
 	move_node(c,
 	    &(struct plan_node_move){ .to = NODE_BLOCKED, .reason = reason });
 }
 
-static void
-reconcile_work_queue(struct reconcile_case *c)
+int64_t
+reconcile_idle_ms(
+    const struct plan_work *work, const struct reconcile_config *config)
 {
-	move_node(c, &(struct plan_node_move){ .to = NODE_QUEUED });
+	return work->idle_after_ms > 0 ? work->idle_after_ms :
+					 config->idle_after_ms;
 }
 
-/* There was a sign of life at that moment: the next update is due later, and
- * retries begin anew, unless it is only talk. */
-static void
+void
 reconcile_progress(struct reconcile_case *c, int64_t at_ms)
 {
 	struct plan_work *work = &c->node->work;
-	int64_t due = at_ms + reconcile_idle_ms(c);
+	int64_t due = at_ms + reconcile_idle_ms(work, c->run->config);
 	bool anew = !c->facts->talk &&
 	    (work->retry_count > 0 || work->backoff_until_ms > 0);
 
@@ -116,6 +274,108 @@ reconcile_progress(struct reconcile_case *c, int64_t at_ms)
 		work->backoff_until_ms = 0;
 	}
 	reconcile_touch(c);
+}
+
+/* --- dispatches ------------------------------------------------------- */
+
+#define ASSIGNMENT_PREFIX "A_"
+#define REASON_MAX        2000 /* bytes */
+
+/* "D_<assignment>-<number>": the same tick gives the same id. */
+static char *
+dispatch_id(const struct plan_node *node)
+{
+	const struct plan_dispatch *last = plan_node_last_dispatch(node);
+	const char *name = node->work.id, *dash;
+	int64_t number = (int64_t)node->work.dispatch_count;
+
+	if (text_begins(name, ASSIGNMENT_PREFIX))
+		name += strlen(ASSIGNMENT_PREFIX);
+	dash = last != NULL ? strrchr(last->id, '-') : NULL;
+	if (dash != NULL)
+		text_parse_int(dash + 1, 0, INT32_MAX, &number);
+	return xasprintf("D_%s-%lld", name, (long long)number + 1);
+}
+
+struct nudge_facts
+reconcile_text_facts(const struct plan_set *set, const struct plan_node *node)
+{
+	const struct plan *plan = plan_set_plan(set, node->goal_id);
+
+	return (struct nudge_facts){
+		.goal_id = node->goal_id,
+		.goal_title = plan != NULL ? plan->goal->title : NULL,
+		.node_id = node->id,
+		.node_name = node->name,
+	};
+}
+
+void
+reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
+{
+	struct plan_work *work = &c->node->work;
+	struct plan_dispatch *d = plan_node_last_dispatch(c->node);
+	const char *action = reconcile_kind_words[m->kind];
+	int64_t now = c->run->now_ms;
+	struct json_object *data;
+
+	if (m->same) {
+		d->ts_ms = now;
+		d->result = DISPATCH_PENDING;
+		xstrset(&d->notes, "sent again: the delivery was uncertain");
+		work->last_dispatch_ms = now;
+	} else {
+		cleanup_free char *id = dispatch_id(c->node);
+
+		d = plan_node_dispatch(c->node, id, m->mode, action, now);
+	}
+	work->expected_update_ms =
+	    now + reconcile_idle_ms(work, c->run->config);
+	reconcile_touch(c);
+	reconcile_decide(c, m->kind,
+	    &(struct reconcile_words){ .code = m->code,
+		.reason = m->reason,
+		.text = m->text,
+		.dispatch_id = d->id,
+		.mode = d->mode });
+	data = reconcile_data("dispatchId", d->id, "action", action, "mode",
+	    dispatch_mode_words[d->mode], "code", m->code, "reason", m->reason,
+	    NULL);
+	if (m->kind == RECONCILE_ASSIGN || m->kind == RECONCILE_REASSIGN) {
+		json_set_string(data, "from", "queued");
+		json_set_string(data, "to", "dispatched");
+	}
+	json_set_int(data, "retryCount", work->retry_count);
+	if (work->backoff_until_ms > 0)
+		json_set_int(data, "backoffUntil", work->backoff_until_ms);
+	reconcile_tell(c,
+	    m->kind == RECONCILE_ESCALATE ? "assignment.escalated" :
+					    "assignment.dispatched",
+	    data);
+}
+
+void
+reconcile_escalate(
+    struct reconcile_case *c, const char *code, const char *words)
+{
+	struct nudge_facts facts = reconcile_text_facts(c->run->set, c->node);
+	struct plan_work *work = &c->node->work;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *reason =
+	    xstrndup(words, text_cut(words, strlen(words), REASON_MAX));
+
+	reconcile_move(c, ASSIGNMENT_BLOCKED, code, reason);
+	block_node(c, reason);
+	work->escalated = true;
+	work->retry_count = 0;
+	work->backoff_until_ms = 0;
+	nudge_text_escalation(&facts, reason, &text);
+	reconcile_send(c,
+	    &(struct reconcile_message){ .kind = RECONCILE_ESCALATE,
+		.mode = DISPATCH_ESCALATE,
+		.code = code,
+		.reason = reason,
+		.text = text.data });
 }
 
 /* --- crystallizations ------------------------------------------------- */
@@ -297,7 +557,7 @@ reconcile_failed(struct reconcile_case *c)
 		return true;
 	}
 	reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason);
-	reconcile_work_queue(c);
+	queue_node(c);
 	reconcile_decide(c, RECONCILE_RELEASE,
 	    &(struct reconcile_words){ .code = code, .reason = reason });
 	return true;
@@ -454,357 +714,4 @@ reconcile_work_finish(struct reconcile_run *run)
 {
 	for (size_t i = 0; i < run->result->plan_count; i++)
 		finish_plan(run, run->result->plans[i]);
-}
-
-/* --- liveness --------------------------------------------------------- */
-
-static int64_t
-idle_of(const struct plan_work *work, const struct reconcile_config *config)
-{
-	return work->idle_after_ms > 0 ? work->idle_after_ms :
-					 config->idle_after_ms;
-}
-
-int64_t
-reconcile_idle_ms(const struct reconcile_case *c)
-{
-	return idle_of(&c->node->work, c->run->config);
-}
-
-static int64_t
-last_sign_ms(const struct plan_work *work)
-{
-	int64_t last = work->last_dispatch_ms > work->last_activity_ms ?
-	    work->last_dispatch_ms :
-	    work->last_activity_ms;
-
-	return last > 0 ? last : work->created_ms;
-}
-
-static bool
-is_overdue(const struct plan_work *work, int64_t now_ms)
-{
-	return work->expected_update_ms > 0 &&
-	    now_ms >= work->expected_update_ms;
-}
-
-bool
-reconcile_is_stale(const struct plan_work *work,
-    const struct reconcile_config *config, int64_t now_ms)
-{
-	if (work->status != ASSIGNMENT_DISPATCHED &&
-	    work->status != ASSIGNMENT_ACTIVE &&
-	    work->status != ASSIGNMENT_STALLED)
-		return false;
-	return work->status == ASSIGNMENT_STALLED || is_overdue(work, now_ms) ||
-	    now_ms - last_sign_ms(work) >= idle_of(work, config);
-}
-
-/* Its own, or that of its node, or of what is above it. */
-static enum recovery_policy
-policy_of(const struct reconcile_case *c)
-{
-	enum recovery_policy policy = c->node->work.recovery_policy;
-
-	return policy != RECOVERY_UNSET ? policy :
-					  plan_recovery(c->plan, c->node);
-}
-
-bool
-reconcile_observe(struct reconcile_case *c)
-{
-	const struct reconcile_facts *facts = c->facts;
-	struct plan_work *work = &c->node->work;
-	int64_t now = c->run->now_ms;
-	int64_t seen = facts->in_turn ? now : facts->activity_ms;
-	bool new_turn =
-	    facts->in_turn || facts->turn_ms > work->last_dispatch_ms;
-
-	if (seen > now)
-		seen = now;
-	if (!facts->in_turn &&
-	    (seen <= work->last_activity_ms || seen <= work->last_dispatch_ms))
-		return false;
-	/* A node that waits for a person goes on with its next turn. */
-	if (work->status == ASSIGNMENT_BLOCKED &&
-	    !(work->escalated && new_turn))
-		return facts->in_turn;
-	if (work->status == ASSIGNMENT_QUEUED)
-		return facts->in_turn;
-	work->escalated = false;
-	reconcile_progress(c, seen);
-	reconcile_move(c, ASSIGNMENT_ACTIVE,
-	    facts->in_turn ? "turn" : "activity",
-	    facts->in_turn ? "a turn is running" :
-			     "its session has shown activity since the last "
-			     "message");
-	reconcile_work_begin(c);
-	return facts->in_turn;
-}
-
-static void
-assign(struct reconcile_case *c, const char *code, const char *reason)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (!c->may_dispatch ||
-	    c->run->now_ms < c->node->work.backoff_until_ms ||
-	    !reconcile_move(c, ASSIGNMENT_DISPATCHED, code, reason))
-		return;
-	reconcile_instruction(c, &text);
-	reconcile_send(c,
-	    &(struct reconcile_message){ .kind = RECONCILE_ASSIGN,
-		.mode = reconcile_mode(c),
-		.code = code,
-		.reason = reason,
-		.text = text.data });
-	reconcile_work_begin(c);
-}
-
-void
-reconcile_assign(struct reconcile_case *c)
-{
-	assign(c, "ready", "the node is ready to be worked on");
-}
-
-/* A person unblocked the node: who has it goes on. */
-static void
-go_on(struct reconcile_case *c)
-{
-	static const char code[] = "unblocked";
-	static const char reason[] = "its node is not blocked any more";
-
-	if (c->node->status == NODE_BLOCKED || !c->may_dispatch)
-		return;
-	c->node->work.escalated = false;
-	if (c->facts->lost) {
-		reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason);
-		return;
-	}
-	reconcile_move(c, ASSIGNMENT_QUEUED, code, reason);
-	assign(c, code, reason);
-}
-
-/* --- the ladder ------------------------------------------------------- */
-
-/* Messages to this worker, or since a person was notified. An update is an
- * answer in words, and begins nothing anew. */
-static int
-count_messages(const struct reconcile_case *c)
-{
-	const struct plan_work *work = &c->node->work;
-	int count = 0;
-
-	for (size_t i = work->dispatch_count; i > 0; i--) {
-		if (work->dispatches[i - 1].mode != DISPATCH_SEND)
-			break;
-		count++;
-	}
-	return count;
-}
-
-/* The last dispatch again, once, because nothing shows that it arrived. */
-static bool
-resend_same(struct reconcile_case *c)
-{
-	const struct plan_dispatch *d = plan_node_last_dispatch(c->node);
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (d == NULL || d->result == DISPATCH_ACCEPTED ||
-	    d->result == DISPATCH_OK || d->notes != NULL)
-		return false;
-	reconcile_dispatch_text(c->run->set, c->node, d, &text);
-	reconcile_count_retry(c);
-	reconcile_send(c,
-	    &(struct reconcile_message){ .kind = RECONCILE_RESEND,
-		.code = "undelivered",
-		.reason = "nothing shows that the last message arrived",
-		.text = text.data,
-		.same = true });
-	return true;
-}
-
-static void
-retry(struct reconcile_case *c, const char *code, const char *reason)
-{
-	bool again = policy_of(c) == RECOVERY_RESEND_LAST &&
-	    c->node->work.instruction != NULL;
-	struct nudge_facts facts = reconcile_text_facts(c);
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (resend_same(c))
-		return;
-	if (again)
-		reconcile_instruction(c, &text);
-	else
-		nudge_text_status(&facts, &text);
-	reconcile_count_retry(c);
-	reconcile_send(c,
-	    &(struct reconcile_message){
-		.kind = again ? RECONCILE_RESEND : RECONCILE_NUDGE,
-		.mode = DISPATCH_SEND,
-		.code = code,
-		.reason = reason,
-		.text = text.data });
-}
-
-/* "A_x" -> "A_x-r2" -> "A_x-r3" */
-static char *
-successor_id(const char *id)
-{
-	const char *mark = strrchr(id, '-');
-	int64_t number = 1;
-
-	if (mark == NULL || mark[1] != 'r' ||
-	    !text_parse_int(mark + 2, 2, INT32_MAX, &number))
-		mark = id + strlen(id);
-	return xasprintf(
-	    "%.*s-r%lld", (int)(mark - id), id, (long long)number + 1);
-}
-
-static bool
-reassign(struct reconcile_case *c, const char *code, const char *reason)
-{
-	struct plan_work *work = &c->node->work;
-	cleanup_free char *id = successor_id(work->id);
-	cleanup_free char *instruction = NULL;
-	struct reconcile_facts none = { .assignment_id = id };
-	struct reconcile_case next = *c;
-	cleanup_buf struct buf text = BUF_INIT;
-	int64_t idle = work->idle_after_ms;
-
-	if (strlen(id) > PLAN_ID_MAX ||
-	    !reconcile_allows(c->run->config, NULL, NULL) ||
-	    !reconcile_move(c, ASSIGNMENT_CANCELLED, "reassigned", reason))
-		return false;
-	if (work->worker != NULL)
-		reconcile_decide(c, RECONCILE_CANCEL,
-		    &(struct reconcile_words){
-			.code = "reassigned", .reason = reason });
-	next.facts = &none;
-	instruction = take_ptr(&work->instruction);
-	plan_node_assign(c->node, id, c->run->now_ms);
-	work->idle_after_ms = idle;
-	work->recovery_policy = RECOVERY_ESCALATE;
-	work->instruction = take_ptr(&instruction);
-	reconcile_move(&next, ASSIGNMENT_DISPATCHED, code, reason);
-	reconcile_instruction(&next, &text);
-	reconcile_send(&next,
-	    &(struct reconcile_message){ .kind = RECONCILE_REASSIGN,
-		.mode = DISPATCH_SPAWN,
-		.code = code,
-		.reason = reason,
-		.text = text.data });
-	return true;
-}
-
-/* Others try it, as its policy says: smaller nodes first, then another worker.
- * False: there is none. */
-static bool
-try_anew(struct reconcile_case *c, const char *code, const char *reason)
-{
-	struct plan_work *work = &c->node->work;
-	int64_t wait =
-	    reconcile_backoff_ms(c->run->config, work->retry_count + 1);
-	int64_t idle = reconcile_idle_ms(c);
-	enum recovery_policy policy = policy_of(c);
-
-	if (policy == RECOVERY_REPLAN) {
-		work->recovery_policy = RECOVERY_REASSIGN;
-		work->backoff_until_ms =
-		    c->run->now_ms + (wait > idle ? wait : idle);
-		reconcile_touch(c);
-		reconcile_decide(c, RECONCILE_REPLAN,
-		    &(struct reconcile_words){
-			.code = code, .reason = reason });
-		reconcile_tell(c, "assignment.replan",
-		    reconcile_data("code", code, "reason", reason, NULL));
-		return true;
-	}
-	return policy == RECOVERY_REASSIGN && reassign(c, code, reason);
-}
-
-static void
-act(struct reconcile_case *c, const char *code, const char *reason)
-{
-	const struct reconcile_config *config = c->run->config;
-	const struct reconcile_facts *facts = c->facts;
-	const struct plan_work *work = &c->node->work;
-	int messages = count_messages(c), most = reconcile_messages_max(config);
-	bool vain = work->retry_count >= config->max_retries;
-	enum progress_step step = silence_by_hand(
-	    facts->sample, vain || messages >= most, policy_of(c));
-	cleanup_free char *words = NULL;
-
-	if (step == STEP_WARN) {
-		retry(c, code, reason);
-		return;
-	}
-	if (facts->sample == STALL_WAITING || facts->sample == STALL_FAILED) {
-		code = stall_class_name(facts->sample);
-		words = xstrdup(facts->sample_why != NULL ?
-			facts->sample_why :
-			facts->sample == STALL_FAILED ?
-			"its session has failed" :
-			"it waits for a person");
-	} else if (vain) {
-		code = "retries";
-		words = xasprintf(
-		    "%s; %d messages did not help", reason, work->retry_count);
-	} else {
-		code = "messages";
-		words = xasprintf(
-		    "%d messages were sent, and no result came", messages);
-	}
-	if (step != STEP_RETRY || !try_anew(c, code, words))
-		reconcile_escalate(c, code, words);
-}
-
-/* A reply to a nudge that has no valid update, once. */
-static bool
-follow_up(struct reconcile_case *c)
-{
-	const struct plan_dispatch *d = plan_node_last_dispatch(c->node);
-	struct nudge_facts facts = reconcile_text_facts(c);
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (c->facts->update != NULL || c->node->work.follow_up || d == NULL ||
-	    !text_is(d->action, "nudge") || c->facts->reply_ms <= d->ts_ms)
-		return false;
-	c->node->work.follow_up = true;
-	nudge_text_follow_up(&facts, c->facts->update_fault, &text);
-	reconcile_send(c,
-	    &(struct reconcile_message){ .kind = RECONCILE_FOLLOW_UP,
-		.mode = DISPATCH_SEND,
-		.code = "no-update",
-		.reason = "its reply has no valid update",
-		.text = text.data });
-	return true;
-}
-
-void
-reconcile_recover(struct reconcile_case *c)
-{
-	struct plan_work *work = &c->node->work;
-	int64_t now = c->run->now_ms;
-	bool overdue = is_overdue(work, now);
-	cleanup_buf struct buf reason = BUF_INIT;
-	const char *code = overdue ? "overdue" : "idle";
-	bool gates = c->may_dispatch && now >= work->backoff_until_ms &&
-	    (work->last_dispatch_ms == 0 ||
-		now - work->last_dispatch_ms >= c->run->config->min_resend_ms);
-
-	if (work->status == ASSIGNMENT_BLOCKED) {
-		go_on(c);
-		return;
-	}
-	if (gates && follow_up(c))
-		return;
-	if (!reconcile_is_stale(work, c->run->config, now))
-		return;
-	buf_adds(&reason, "no sign of life for ");
-	text_add_duration(&reason, now - last_sign_ms(work));
-	reconcile_move(c, ASSIGNMENT_STALLED, code, reason.data);
-	if (gates)
-		act(c, code, reason.data);
 }

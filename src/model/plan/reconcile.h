@@ -60,50 +60,6 @@ bool reconcile_allows(const struct reconcile_config *config, const char *driven,
  * between them begins the retries anew, but not for ever. */
 int reconcile_messages_max(const struct reconcile_config *config);
 
-struct reconcile_run {
-	struct plan_set *set;
-	const struct reconcile_telemetry *telemetry;
-	const struct reconcile_config *config;
-	int64_t now_ms;
-	struct reconcile_result *result;
-};
-
-/* One assigned node in it. */
-struct reconcile_case {
-	struct reconcile_run *run;
-	struct plan *plan;
-	struct plan_node *node;
-	const struct reconcile_facts *facts; /* never NULL */
-	bool may_dispatch; /* nothing is busy, the goal is active, and there is
-			    * room for a decision */
-};
-
-/* The work on the node was changed. */
-void reconcile_touch(struct reconcile_case *c);
-
-/* Where the changes of its plan are collected. */
-struct plan_changes *reconcile_changes(struct reconcile_case *c);
-
-/* An event about the assignment. Takes data (may be NULL). */
-void reconcile_tell(
-    struct reconcile_case *c, const char *type, struct json_object *data);
-
-/* The same about a node, or (node_id NULL) a goal. */
-void reconcile_tell_node(struct reconcile_result *out, const char *type,
-    const char *goal_id, const char *node_id, struct json_object *data);
-
-/* Data for an event: keys and strings, then NULL; a string that is NULL is left
- * out. */
-struct json_object *
-reconcile_data(const char *key, ...) __attribute__((sentinel));
-
-/* A decision about the assignment; strings are copied, those but code may be
- * NULL. With a dispatch_id the mode counts. */
-struct reconcile_words {
-	const char *code, *reason, *text, *dispatch_id;
-	enum dispatch_mode mode;
-};
-
 enum reconcile_kind {
 	RECONCILE_ASSIGN, /* the first dispatch */
 	RECONCILE_NUDGE, /* ask for the status */
@@ -116,14 +72,6 @@ enum reconcile_kind {
 	RECONCILE_CANCEL, /* the assignment is over; salvage its work */
 	RECONCILE_KIND_COUNT
 };
-
-void reconcile_decide(struct reconcile_case *c, enum reconcile_kind kind,
-    const struct reconcile_words *words);
-
-/* Takes the crystallization and puts it into the set, unless its id is there
- * already. */
-void
-reconcile_add_crystal(struct reconcile_run *run, struct plan_crystal *crystal);
 
 #define RECONCILE_DECISIONS_MAX 256 /* of one tick; the others come next */
 
@@ -248,33 +196,5 @@ void reconcile_dispatch_text(const struct plan_set *set,
  * The messages of those are worth reading (limit.h). */
 bool reconcile_is_stale(const struct plan_work *work,
     const struct reconcile_config *config, int64_t now_ms);
-
-struct reconcile_message {
-	enum reconcile_kind kind;
-	enum dispatch_mode mode;
-	const char *code, *reason, *text;
-	bool same; /* the last dispatch again, with its id */
-};
-
-/* Record the dispatch, and decide to send it. */
-void
-reconcile_send(struct reconcile_case *c, const struct reconcile_message *m);
-
-/* One retry more: the next message has to wait. */
-void reconcile_count_retry(struct reconcile_case *c);
-
-/* Tell a person, and wait for one: assignment and node are blocked. */
-void reconcile_escalate(
-    struct reconcile_case *c, const char *code, const char *words);
-
-/* To a session that there is, or to a fresh worker. */
-enum dispatch_mode reconcile_mode(const struct reconcile_case *c);
-
-/* Append the instruction; without one, the request for the status, which names
- * the node. */
-void reconcile_instruction(const struct reconcile_case *c, struct buf *out);
-
-/* For the texts of prompt.h. */
-struct nudge_facts reconcile_text_facts(const struct reconcile_case *c);
 
 #endif
