@@ -75,6 +75,9 @@ on_event(const struct event *event, void *arg)
 {
 	(void)arg;
 	life_world.failures += event->kind == EVENT_FAILURE;
+	/* The floors hear of it before they are stopped. */
+	if (event->kind == EVENT_FAILURE)
+		ck_assert(!floor_world.core->stopping);
 	life_world.unwritten += event->kind == EVENT_STATE_UNWRITTEN;
 	life_world.resumes += event->kind == EVENT_DAEMON_RESUMES;
 	life_world.stopping += event->kind == EVENT_DAEMON_STOPPING;

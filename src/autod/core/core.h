@@ -106,6 +106,7 @@ struct core {
 	bool replaced; /* ... and another daemon owns the root */
 	bool book_lost; /* it is not at its place: put back at the end */
 	bool failing; /* a hard failure has been raised */
+	void (*on_failure)(struct core *core); /* when all have heard of it */
 	bool stopping;
 	bool restarts; /* this process goes on with the program on disk */
 	int exit_status;

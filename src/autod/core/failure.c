@@ -40,6 +40,7 @@ failure_raise(struct core *core, const struct failure *f)
 	if (lost != NULL)
 		f = &of_branch;
 	core->failing = true;
+	core->state.errors++;
 	if (!core->evicted) {
 		cleanup_free char *file =
 		    workspace_path(core->workspace, "failure.json");
@@ -61,6 +62,7 @@ failure_raise(struct core *core, const struct failure *f)
 	}
 	EMIT(core, EVENT_FAILURE, .class = f->class, .scope = scope_of(f),
 	    .worker = f->worker, .task = f->task, .reason = f->reason);
+	core->on_failure(core);
 }
 
 /* --- the root ----------------------------------------------------------- */

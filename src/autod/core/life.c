@@ -452,13 +452,8 @@ life_is_overseen(const struct core *core)
 }
 
 static void
-on_event(const struct event *event, void *arg)
+on_failure(struct core *core)
 {
-	struct core *core = arg;
-
-	if (event->kind != EVENT_FAILURE)
-		return;
-	core->state.errors++;
 	persist_changed(core);
 	core->exit_status = core->evicted ? FAILURE_EXIT_ROOT_GONE : 1;
 	life_stop(core, "failure", false);
@@ -535,7 +530,6 @@ life_register(struct core *core)
 	serve_handle(core, "daemon.info", on_info, core);
 	serve_handle(core, "daemon.reload", on_reload, core);
 	serve_handle(core, "daemon.stop", on_stop, core);
-	emit_subscribe(core, on_event, core);
 }
 
 /* --- the object ----------------------------------------------------------- */
@@ -548,6 +542,7 @@ life_new(struct core *core)
 	struct life *life = xcalloc(1, sizeof *life);
 
 	life->core = core;
+	core->on_failure = on_failure;
 	/* Before lock and socket: when a process dies, the kernel closes the
 	 * last descriptors first, and closing inotify takes 15 ms. In this
 	 * order the next daemon need not wait for it. */
