@@ -362,10 +362,11 @@ TEST(shortened_list_has_the_same_effect)
 {
 	static const struct {
 		const char *id, *body;
-	} writes[] = { { "A", GOAL(1) }, { "B", GOAL(1) }, { "A", GOAL(2) },
-		{ "C", GOAL(1) }, { "C", NULL }, { "B", NULL },
-		{ "B", GOAL(3) }, { "D", NULL } };
+	} writes[] = { { "A", GOAL(1) }, { "B", GOAL(1) }, { "E", GOAL(1) },
+		{ "A", GOAL(2) }, { "C", GOAL(1) }, { "C", NULL },
+		{ "B", NULL }, { "B", GOAL(3) }, { "D", NULL } };
 	ended_by(book_world_close) struct book_world world;
+	cleanup_free char *order = NULL;
 	sqlite3 *holder;
 
 	begin(&world);
@@ -377,13 +378,20 @@ TEST(shortened_list_has_the_same_effect)
 	for (int i = 0; i < 10001; i++)
 		book_put_body(world.book, BOOK_GOAL, NULL, "Z", GOAL(1), NULL);
 	ck_assert_int_eq(book_commit(world.book, NULL), -EAGAIN);
-	ck_assert_uint_eq(world.book->write_count, 6);
+	ck_assert_uint_eq(world.book->write_count, 7);
 	sqlite3_close(holder);
 	ck_assert_int_eq(book_commit(world.book, NULL), 0);
 	book_world_load(&world);
 	ck_assert_str_eq(world.text.data,
-	    "goal A/A " GOAL(2) "\ngoal B/B " GOAL(3) "\ngoal Z/Z " GOAL(
-		1) "\n");
+	    "goal A/A " GOAL(2) "\ngoal B/B " GOAL(3) "\ngoal E/E " GOAL(
+		1) "\ngoal Z/Z " GOAL(1) "\n");
+	/* In the order in which they were written first. */
+	ck_assert_int_eq(book_get_text(world.book,
+			     "SELECT group_concat(g.id, '') FROM (SELECT h.id"
+			     " FROM goals AS h ORDER BY h.rowid) AS g",
+			     NULL, 0, &order, NULL),
+	    0);
+	ck_assert_str_eq(order, "AEBZ");
 }
 
 TEST(write_that_can_never_be_stored_does_not_block_the_others)
