@@ -323,8 +323,10 @@ main(int argc, char **argv)
 	struct restart again = { 0 };
 	struct loop *loop;
 	struct err err = { 0 };
-	int r, status = parse(argc, argv, &options);
+	int r, status;
 
+	fatal_on(log_fatal);
+	status = parse(argc, argv, &options);
 	if (status >= 0)
 		return status;
 	restart_taken(&options.core.restart);

@@ -21,6 +21,8 @@
 
 #include "buf.h"
 #include "clock.h"
+#include "err.h"
+#include "fatal.h"
 #include "file.h"
 #include "json.h"
 #include "log.h"

@@ -166,8 +166,7 @@ outlet_drop(struct outlet *outlet, size_t len)
 	outlet->cut = false;
 }
 
-#define MESSAGE_MAX  (32 * 1024)
-#define FATAL_STATUS 70 /* EX_SOFTWARE */
+#define MESSAGE_MAX (32 * 1024)
 
 static const struct {
 	const char *name;
@@ -186,7 +185,6 @@ static struct {
 	char *path;
 	int fd;
 	bool torn; /* the last write stopped inside a record */
-	bool dying;
 	void (*on_fatal)(void); /* NULL = none */
 	void (*on_held)(void *arg); /* NULL = records are not held */
 	void *held_arg;
@@ -552,112 +550,14 @@ log_on_fatal(void (*fn)(void))
 	log_state.on_fatal = fn;
 }
 
-/* Does not allocate, since memory may have run out. If logging itself fails,
- * only the plain line is printed. */
-__attribute__((format(printf, 2, 0))) static void
-log_die(bool words, const char *fmt, va_list ap)
+void
+log_fatal(const char *text)
 {
 	static const char *const fields[] = { "fatal", "true", NULL };
-	char text[1024];
-	int saved = errno, status = FATAL_STATUS;
-	size_t len;
 
-	vsnprintf(text, sizeof text, fmt, ap);
-	if (text_begins(text, "out of memory"))
-		status = LOG_EXIT_MEMORY;
-	len = strlen(text);
-	if (words)
-		snprintf(
-		    text + len, sizeof text - len, ": %s", strerror(saved));
-	if (log_state.dying) {
-		dprintf(STDERR_FILENO, "fatal: %s\n", text);
-		_exit(status);
-	}
-	log_state.dying = true;
 	if (log_state.on_fatal != NULL)
 		log_state.on_fatal();
 	log_state.options.terminal = true;
 	log_hold(NULL, NULL);
 	log_pairs(LOG_LEVEL_ERROR, text, fields);
-	exit(status);
-}
-
-void
-fatal(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_die(true, fmt, ap);
-	va_end(ap);
-	abort();
-}
-
-void
-fatalx(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_die(false, fmt, ap);
-	va_end(ap);
-	abort();
-}
-
-/* Copy, truncating between characters and never inside one. */
-static void
-err_store(struct err *err, int code, const char *text)
-{
-	size_t len = text_cut(text, strlen(text), sizeof err->msg - 1);
-
-	err->code = code;
-	memmove(err->msg, text, len);
-	err->msg[len] = '\0';
-}
-
-int
-err_set(struct err *err, int code, const char *fmt, ...)
-{
-	cleanup_free char *text = NULL;
-	va_list ap;
-
-	if (err == NULL)
-		return code;
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	err_store(err, code, text);
-	return code;
-}
-
-int
-err_errno(struct err *err, int code, const char *fmt, ...)
-{
-	cleanup_free char *text = NULL, *whole = NULL;
-	va_list ap;
-
-	if (err == NULL)
-		return code;
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	whole = xasprintf("%s: %s", text, strerror(-code));
-	err_store(err, code, whole);
-	return code;
-}
-
-int
-err_prefix(struct err *err, const char *fmt, ...)
-{
-	cleanup_free char *text = NULL, *whole = NULL;
-	va_list ap;
-
-	if (err == NULL)
-		return 0;
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	whole = xasprintf("%s: %s", text, err->msg);
-	err_store(err, err->code, whole);
-	return err->code;
 }

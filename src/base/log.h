@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What a program has to say: records in its log, text for whoever reads it, and
- * errors as values (struct err).
+ * What a program has to say: records in its log, and text for whoever reads it.
  *
  * Logging: one JSON object per line in the log file, one line of plain text on
  * the terminal.
@@ -88,16 +87,9 @@ void log_drop_held(size_t len, bool torn);
 void
 log_pairs(enum log_level level, const char *message, const char *const *pairs);
 
-/* Only for broken invariants and exhausted memory, never for input, files or
- * children. Logs and exits with status 70 (fatal appends strerror(errno)), or
- * with LOG_EXIT_MEMORY if the text begins with "out of memory". */
-#define LOG_EXIT_MEMORY 71 /* EX_OSERR */
-void
-fatal(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-void
-fatalx(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* Call this before fatal() prints something; it must not allocate. NULL: no
- * more. */
+/* For fatal_on(): the last record, also on the terminal. Before that, fn is
+ * called, which must not allocate; NULL: no more. */
+void log_fatal(const char *text);
 void log_on_fatal(void (*fn)(void));
 
 /*
@@ -144,32 +136,5 @@ void outlet_hold(struct outlet *outlet, bool hold);
 size_t outlet_held(const struct outlet *outlet);
 int outlet_write_held(struct outlet *outlet, size_t len);
 void outlet_drop(struct outlet *outlet, size_t len);
-
-/*
- * An error: a negative errno for the program and one sentence for a person. It
- * is set where the details are known (a parser knows the line, a command knows
- * what to type next) and printed only by the program's outer layer.
- *
- * Every function that takes a struct err accepts NULL if the caller needs no
- * message.
- */
-
-struct err {
-	int code; /* negative errno, 0 = no error */
-	char msg[512];
-};
-
-/* Set code and message. Returns code, so that a caller can return err_set(...).
- * A message that does not fit is truncated between characters. */
-int err_set(struct err *err, int code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* The same, followed by ": " and strerror(-code). */
-int err_errno(struct err *err, int code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Put "prefix: " in front of the message. */
-int err_prefix(struct err *err, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 #endif

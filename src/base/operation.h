@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log.h"
+#include "err.h"
 
 struct loop;
 struct loop_timer;

@@ -44,10 +44,10 @@ command_json(const struct cli_command *command)
 }
 
 /* The command that the words name, now or in an earlier version; a verb is
- * described with its command. */
-static int
-find_named(struct cli *cli, const struct cli_args *args,
-    const struct cli_command **ret_command)
+ * described with its command. NULL: there is none, and the failure is
+ * reported. */
+static const struct cli_command *
+find_named(struct cli *cli, const struct cli_args *args, int *ret_status)
 {
 	cleanup_free char *two = args->count < 2 ?
 	    xstrdup(args->list[0]) :
@@ -59,11 +59,11 @@ find_named(struct cli *cli, const struct cli_args *args,
 		command = cli_find(cli, args->list[0]);
 		used = 1;
 	}
-	if (command == NULL || args->count > used + 1 ||
-	    (args->count > used && !cli_has_verb(command, args->list[used])))
-		return cli_unknown_command(cli, two);
-	*ret_command = command;
-	return CLI_OK;
+	if (command != NULL && args->count <= used + 1 &&
+	    (args->count <= used || cli_has_verb(command, args->list[used])))
+		return command;
+	*ret_status = cli_unknown_command(cli, two);
+	return NULL;
 }
 
 static void
@@ -171,11 +171,11 @@ static int
 help_run(struct cli *cli, const struct cli_args *args)
 {
 	const struct cli_command *command = NULL;
+	int status;
 
 	if (args->count > 0) {
-		int status = find_named(cli, args, &command);
-
-		if (status != CLI_OK)
+		command = find_named(cli, args, &status);
+		if (command == NULL)
 			return status;
 	}
 	add_usage(cli, command, &cli->text);
@@ -282,12 +282,12 @@ shape_of(const struct cli_command *command)
 static int
 print_commands(struct cli *cli, const struct cli_args *args)
 {
-	const struct cli_command *command = NULL;
+	const struct cli_command *command;
+	int status;
 
 	if (args->count > 0) {
-		int status = find_named(cli, args, &command);
-
-		if (status != CLI_OK)
+		command = find_named(cli, args, &status);
+		if (command == NULL)
 			return status;
 		cli->result = schema_print(shape_of(command));
 	} else {

@@ -673,6 +673,7 @@ main(int argc, char **argv)
 		fd = open("/dev/null", O_RDWR);
 	while (fd >= 0 && fd <= 2);
 	fd_close(fd);
+	fatal_on(log_fatal);
 	setlocale(LC_CTYPE, "C");
 	signal(SIGPIPE, SIG_IGN);
 	if (root != NULL && root[0] != '\0')

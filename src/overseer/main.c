@@ -53,6 +53,7 @@ main(int argc, char **argv)
 	struct overseer_options options = { .root = getenv("LLMC_ROOT"),
 		.argv = argv };
 
+	fatal_on(log_fatal);
 	/* Started from a console: what we start is not that session's. */
 	unsetenv("LLMC_KEEPER");
 	for (int i = 1, taken; i < argc; i += taken) {

@@ -138,7 +138,7 @@ TEST(abrupt_is_what_ends_without_a_word)
 	} rows[] = {
 		{ HEALTH_DIED, true, 128 + 9, true },
 		{ HEALTH_DIED, true, 128 + 11, true },
-		{ HEALTH_DIED, true, LOG_EXIT_MEMORY, true },
+		{ HEALTH_DIED, true, FATAL_EXIT_MEMORY, true },
 		{ HEALTH_DIED, true, -1, true }, /* taken over: not known */
 		{ HEALTH_DIED, true, 0, false },
 		{ HEALTH_DIED, true, 1, false },
@@ -150,7 +150,7 @@ TEST(abrupt_is_what_ends_without_a_word)
 		{ HEALTH_FROZEN, false, 0, true },
 		{ HEALTH_COMPLAINED, false, 0, false },
 		{ HEALTH_COMPLAINED, true, 128 + 9, false },
-		{ HEALTH_COMPLAINED, true, LOG_EXIT_MEMORY, true },
+		{ HEALTH_COMPLAINED, true, FATAL_EXIT_MEMORY, true },
 		{ HEALTH_FAILED, true, 128 + 9, false },
 		{ HEALTH_IDENTITY, true, 128 + 9, false },
 		{ HEALTH_STALLED, true, 128 + 9, false },

@@ -297,12 +297,32 @@ TEST(the_terminal_copy_is_safe_to_look_at)
 	clock_virtual_end();
 }
 
+TEST(the_last_words_are_a_record)
+{
+	const char *path = unit_path("fatal.log");
+	cleanup_buf struct buf text = BUF_INIT;
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fatal_on(log_fatal);
+		open_log(path, LOG_LEVEL_ERROR);
+		fatalx("broken invariant %d", 7);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(WEXITSTATUS(status), 70);
+	read_file(path, &text);
+	ck_assert_ptr_nonnull(strstr(text.data, "\"level\":\"ERROR\""));
+	ck_assert_ptr_nonnull(strstr(text.data,
+	    "\"message\":\"broken invariant 7\",\"fatal\":\"true\"}"));
+}
+
 TEST_EXIT(70, fatal_exits_with_70)
 {
 	fatalx("broken invariant %d", 7);
 }
 
-TEST_EXIT(LOG_EXIT_MEMORY, exhausted_memory_has_its_own_status)
+TEST_EXIT(FATAL_EXIT_MEMORY, exhausted_memory_has_its_own_status)
 {
 	fatalx("out of memory: %d bytes", 7);
 }

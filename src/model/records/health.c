@@ -108,7 +108,7 @@ health_judge(
 static bool
 is_crash(int status)
 {
-	return status >= BY_SIGNAL || status < 0 || status == LOG_EXIT_MEMORY;
+	return status >= BY_SIGNAL || status < 0 || status == FATAL_EXIT_MEMORY;
 }
 
 bool
@@ -123,7 +123,7 @@ health_is_abrupt(enum health_verdict verdict, bool ended, int status)
 	case HEALTH_DIED:
 		return ended && is_crash(status);
 	case HEALTH_COMPLAINED: /* that was its last word */
-		return ended && status == LOG_EXIT_MEMORY;
+		return ended && status == FATAL_EXIT_MEMORY;
 	default:
 		return false;
 	}
