@@ -96,8 +96,8 @@ TEST(work_is_handed_over_and_its_worker_is_free)
 	floor_world_settle();
 	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
 	ck_assert_str_eq(auto_world_of("t1")->from, above.commit);
-	ck_assert_int_eq(outcome_pull_merged(auto_world.mode,
-			     auto_world_of("t1"), above.commit, true),
+	ck_assert_int_eq(auto_pull_merged(auto_world.mode, auto_world_of("t1"),
+			     above.commit, true),
 	    0);
 	auto_world_all_filed("t1 landed; ");
 }
@@ -193,7 +193,7 @@ TEST_ROWS(what_was_not_merged_is_salvaged, 2)
 		    auto_world.mode, auto_world_turn(2), "no idea");
 	} else { /* merged as it was before */
 		work(2, "two.txt");
-		ck_assert_int_eq(outcome_pull_merged(auto_world.mode,
+		ck_assert_int_eq(auto_pull_merged(auto_world.mode,
 				     auto_world_of("t1"), "main", false),
 		    0);
 	}

@@ -4,6 +4,7 @@
  * when something cannot be saved. */
 #include "auto-world.h"
 #include "outcome.h"
+#include "park.h"
 
 /* One idle worker, and nothing to do. */
 static struct agent *

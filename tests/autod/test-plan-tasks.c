@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "worker-op.h"
 #include "outcome.h"
+#include "park.h"
 #include "plan-floor.h"
 #include "plan-world.h"
 #include "task.h"

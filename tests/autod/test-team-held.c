@@ -4,6 +4,7 @@
  * will not, and waits for nobody for ever without a person's knowledge. */
 #include "family-world.h"
 #include "outcome.h"
+#include "park.h"
 #include "team-private.h"
 
 static const struct worker *

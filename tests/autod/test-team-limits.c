@@ -30,7 +30,7 @@ end_well(const char *id)
 
 	outcome_settle(
 	    auto_world.mode, auto_world_of(id), OUTCOME_NO_CHANGES, NULL);
-	outcome_clear_worker(agent);
+	auto_clear_worker(agent);
 	auto_world_wait_step(id, -1);
 }
 

@@ -221,7 +221,7 @@ TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 	task->launch.report_only = true;
 	task->launch.progress_reporting = true;
 	outcome_worker_lost(auto_world.mode, agent, "no reason");
-	outcome_clear_worker(agent);
+	auto_clear_worker(agent);
 	agent = auto_world_turn(2);
 	ck_assert_ptr_eq(auto_task(agent), task);
 	ck_assert_ptr_null(task->attempt.report);

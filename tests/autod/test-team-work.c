@@ -251,7 +251,7 @@ end_well(const char *id)
 	struct agent *agent = auto_world_turn_on(id);
 
 	outcome_settle(auto_world.mode, task(id), OUTCOME_NO_CHANGES, NULL);
-	outcome_clear_worker(agent);
+	auto_clear_worker(agent);
 	auto_world_wait_step(id, -1);
 }
 

@@ -19,11 +19,11 @@
 #include "landing.h"
 #include "loop.h"
 #include "outcome.h"
+#include "park.h"
 #include "persist.h"
 #include "prompt.h"
 #include "review.h"
 #include "settings.h"
-#include "turn-policy.h"
 #include "work-record.h"
 #include "worker-op.h"
 
@@ -58,7 +58,7 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 		return;
 	}
 	if (agent->worker->status == WORKER_NO_CHANGES) {
-		if (!turn_policy_verifies(mode, agent, NULL)) {
+		if (!POLICY_ASK(mode, team, verify, agent, NULL)) {
 			struct worker *w = agent->worker;
 
 			emit_completed(agent, t);
@@ -75,7 +75,7 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 		return;
 	if (mode->again != NULL && loop_timer_pending(mode->again))
 		return; /* waiting for another git process */
-	if (turn_policy_verifies(mode, agent, agent->worker->commit) ||
+	if (POLICY_ASK(mode, team, verify, agent, agent->worker->commit) ||
 	    work_review_holds(mode, agent))
 		return;
 	emit_completed(agent, t);
@@ -168,7 +168,7 @@ verify_again(struct auto_mode *mode, const struct landing_end *end)
 	if (t->attempt.verification == VERIFICATION_PASSED)
 		t->attempt.verification = VERIFICATION_PENDING;
 	if ((t->launch.contract != NULL || t->launch.scope_paths != NULL) &&
-	    turn_policy_verifies(mode, end->agent, NULL))
+	    POLICY_ASK(mode, team, verify, end->agent, NULL))
 		return;
 	if (t->attempt.review == REVIEW_APPROVED) {
 		xstrset(&end->agent->worker->commit, NULL);
@@ -223,7 +223,7 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 			outcome_task_failed(mode, t, words);
 		}
 		persist_changed(core);
-		scheduler_look(mode);
+		loop_call_request(mode->look);
 		return LANDING_RETURN_TAKEN;
 	}
 	if (t == NULL || !mode->active || t->step != TASK_ASSIGNED)
@@ -231,7 +231,7 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 	if (agent == NULL) {
 		task_give_back(t, words, clock_wall_ms());
 		persist_changed(mode->core);
-		scheduler_look(mode);
+		loop_call_request(mode->look);
 		return LANDING_RETURN_TAKEN;
 	}
 	return send_back(mode, agent, t, words) ? LANDING_RETURN_AGENT :
@@ -247,27 +247,6 @@ after_landing_keeps(void *arg, const char *task)
 	return t != NULL && (mode->active || t->step == TASK_QUEUED);
 }
 
-bool
-after_landing_frees(void *arg, struct agent *agent, const char *task)
-{
-	struct auto_mode *mode = arg;
-	struct core *core = mode->core;
-	struct task *t = state_task(&core->state, task);
-
-	if (!mode->begun || core->stopping || core->state.paused != NULL ||
-	    !auto_drives(mode, agent) || t == NULL || t->step != TASK_ASSIGNED)
-		return false;
-	if (!scheduler_wants_worker(
-		mode, worker_is_team(agent->worker->name))) {
-		scheduler_look(mode); /* the source may have a task for it */
-		return false;
-	}
-	task_queue(t, clock_wall_ms());
-	xstrset(&agent->worker->task, NULL);
-	persist_changed(core);
-	return true;
-}
-
 void
 after_landing_blocked(void *arg, const char *class, const char *worker,
     const char *task, const char *reason)
@@ -277,12 +256,6 @@ after_landing_blocked(void *arg, const char *class, const char *worker,
 	if (mode->active)
 		RAISE(mode->core, class, .worker = worker, .task = task,
 		    .reason = reason);
-}
-
-static void
-stop_red(struct auto_mode *mode, const char *words)
-{
-	RAISE(mode->core, "red_branch", .reason = words);
 }
 
 /* Once for a tree: a fix that does not help leads to another tree. */
@@ -304,7 +277,7 @@ after_landing_red(void *arg, const char *tree, const char *words, bool trial)
 		return;
 	}
 	if (strcmp(action, "stop") == 0) {
-		stop_red(mode, words);
+		RAISE(mode->core, "red_branch", .reason = words);
 		return;
 	}
 	if (strcmp(action, "revert") == 0) {
@@ -317,44 +290,13 @@ after_landing_red(void *arg, const char *tree, const char *words, bool trial)
 			"auto.land is pull-request, so it only follows "
 			"origin" :
 			"its newest commit was not landed by a task");
-		stop_red(mode, reason);
+		RAISE(mode->core, "red_branch", .reason = reason);
 		return;
 	}
 	id = state_task_id(state);
 	fix = task_for_red(id, tree, words, now);
 	task_take(fix, now); /* it comes from no source */
 	auto_add_task(mode, fix);
-}
-
-void
-after_landing_unfixed(struct auto_mode *mode, const struct task *t)
-{
-	const char *red = mode->core->state.landings.red_told;
-	cleanup_free char *words = NULL;
-
-	if (!mode->active || strcmp(t->source, "fix") != 0 ||
-	    !text_is(red, t->key))
-		return;
-	words = xasprintf("%s fails auto.check_command by itself, and the task "
-			  "that was to fix it has failed: %s",
-	    core_branch(mode->core), t->reason != NULL ? t->reason : "");
-	RAISE(mode->core, "red_branch", .task = t->id, .reason = words);
-}
-
-void
-after_landing_not_reverted(
-    void *arg, const struct landing_item *item, const char *words)
-{
-	struct auto_mode *mode = arg;
-	cleanup_free char *reason = NULL;
-
-	if (item->undoes == 0) {
-		post_accept_not_reverted(mode, item->head, words);
-		return;
-	}
-	reason = xasprintf(
-	    "%s\nTaking commits back does not help: %s", item->why, words);
-	stop_red(mode, reason);
 }
 
 int
@@ -414,30 +356,29 @@ after_landing_published(struct auto_mode *mode, const struct event *event)
 	mode->git_tries = 0;
 }
 
-void
+bool
 after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 {
 	if (end->task == NULL)
-		return;
+		return false;
 	if (end->result == LANDING_END_LANDED) {
 		struct task *t = state_task(&mode->core->state, end->task);
 
 		if (end->agent != NULL)
 			xstrset(&end->agent->worker->task, NULL);
 		persist_changed(mode->core);
-		scheduler_look(mode);
+		loop_call_request(mode->look);
 		if (t == NULL || t->step != TASK_LANDED)
-			return;
-		if (t->commit == NULL)
-			outcome_without_commit(mode, t, NULL);
-		else
-			post_accept_due(mode);
-		return;
+			return false;
+		if (t->commit != NULL)
+			return true;
+		outcome_without_commit(mode, t, NULL);
+		return false;
 	}
 	if (end->result == LANDING_END_PROPOSED)
-		scheduler_look(mode);
+		loop_call_request(mode->look);
 	if (!mode->active)
-		return;
+		return false;
 	switch (end->result) {
 	case LANDING_END_STUCK:
 		RAISE(mode->core, "conflicts",
@@ -454,6 +395,7 @@ after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 	case LANDING_END_CANCELLED:
 		break;
 	}
+	return false;
 }
 
 static const char *
@@ -462,7 +404,8 @@ reviewer(const struct auto_mode *mode)
 	return settings_string(mode->core->settings, "auto.review");
 }
 
-/* Has a reviewer a task about this commit, which has not ended? */
+/* Has a reviewer a task about this commit, whose end its author does not know
+ * yet? */
 static bool
 is_open(const struct auto_mode *mode, const struct task *t, const char *commit)
 {
@@ -471,7 +414,7 @@ is_open(const struct auto_mode *mode, const struct task *t, const char *commit)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		if (review_is(state->tasks[i]) &&
-		    state->tasks[i]->step != TASK_SETTLING &&
+		    !state->tasks[i]->attempt.announced &&
 		    strcmp(state->tasks[i]->key, key) == 0)
 			return true;
 	return false;
@@ -639,7 +582,7 @@ review_send_back(struct auto_mode *mode, struct agent *agent, struct task *t)
 	prompt_rejection(findings.data, &words);
 	review_sent_back(t);
 	agent_move(agent, WORKER_REJECTED, NULL);
-	if (turn_policy_held(mode, agent, words.data) ||
+	if (auto_held(mode, agent, words.data) ||
 	    hold_turn_ended(agent, words.data))
 		return;
 	EMIT(mode->core, EVENT_SENT_BACK, .worker = agent->worker->name,
@@ -732,13 +675,13 @@ work_review_said(struct auto_mode *mode, struct agent *agent)
 		return;
 	outcome_settle(mode, t, OUTCOME_NO_CHANGES, NULL);
 	if (t->attempt.violations > 0) {
-		outcome_clear_worker(agent);
+		auto_clear_worker(agent);
 	} else {
 		agent_move(agent,
 		    w->session.ready ? WORKER_IDLE : WORKER_OFFLINE, NULL);
 		xstrset(&w->task, NULL);
 	}
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 /* Does its author still wait for it? */
@@ -763,8 +706,9 @@ is_wanted(const struct auto_mode *mode, const struct task *review)
 	    WORKER_NEEDS_REVIEW;
 }
 
-void
-work_review_over(struct auto_mode *mode, const struct task *t)
+/* It has its outcome: its author goes on. */
+static void
+work_review_over(struct auto_mode *mode, struct task *t)
 {
 	struct core *core = mode->core;
 	const char *commit = NULL;
@@ -776,7 +720,9 @@ work_review_over(struct auto_mode *mode, const struct task *t)
 	bool waited = is_wanted(mode, t);
 	cleanup_buf struct buf words = BUF_INIT;
 
+	t->attempt.announced = true;
 	persist_changed(core);
+	outcome_settle_due(mode);
 	if (author != NULL && auto_task(author) == of &&
 	    author->worker->status == WORKER_NEEDS_REVIEW)
 		xstrset(&author->worker->reason, NULL);
@@ -819,7 +765,14 @@ work_review_tend(struct auto_mode *mode)
 		    t != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
 		cleanup_free char *why = NULL;
 
-		if (t == NULL || !review_is(t) || t->step == TASK_SETTLING)
+		if (t == NULL || !review_is(t))
+			continue;
+		if (t->step == TASK_SETTLING) {
+			if (!t->attempt.announced)
+				work_review_over(mode, t);
+			continue;
+		}
+		if (!mode->begun || mode->core->stopping)
 			continue;
 		if (!is_wanted(mode, t))
 			outcome_drop(

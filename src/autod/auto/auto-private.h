@@ -26,28 +26,22 @@ void after_landing_resume(struct auto_mode *mode);
 /* EVENT_LANDED of a task: the work is on the default branch; called in the same
  * pass of the loop that saves this. */
 void after_landing_published(struct auto_mode *mode, const struct event *event);
-void after_landing_ended(struct auto_mode *mode, const struct landing_end *end);
+/* True: its task has landed, and what is to be done then is due. */
+bool after_landing_ended(struct auto_mode *mode, const struct landing_end *end);
 
 enum landing_return after_landing_ejected(void *arg, struct agent *agent,
     const char *task, const char *from, bool conflict, const char *words);
-bool after_landing_frees(void *arg, struct agent *agent, const char *task);
 bool after_landing_keeps(void *arg, const char *task);
 void after_landing_blocked(void *arg, const char *class, const char *worker,
     const char *task, const char *reason);
 void
 after_landing_red(void *arg, const char *tree, const char *words, bool trial);
-/* A task has ended without success: if it was to fix a branch that still fails,
- * nothing can land, and that is a failure. */
-void after_landing_unfixed(struct auto_mode *mode, const struct task *t);
-void after_landing_not_reverted(
-    void *arg, const struct landing_item *item, const char *words);
 int after_landing_priority(void *arg, const char *task);
 bool after_landing_proposes(
     void *arg, const struct landing_item *item, const char **ret_wait);
 void after_landing_propose(void *arg, const struct landing_item *item);
 
-/* --- after-landing.c, reviews
- * ------------------------------------------------------ */
+/* --- after-landing.c, reviews ------------------------------------------- */
 
 /*
  * auto.review: finished work is reviewed by another agent before it lands
@@ -65,8 +59,8 @@ bool work_review_approved(const struct task *task, const char *commit);
 void work_review_seen(struct agent *agent, struct turn_facts *facts);
 /* The reviewer has finished; its task has its outcome. */
 void work_review_said(struct auto_mode *mode, struct agent *agent);
-void work_review_over(struct auto_mode *mode, const struct task *review);
-/* End those that nobody waits for any more, and those that cannot go on. */
+/* Go on with the work of those that have ended; end those that nobody waits for
+ * any more, and those that cannot go on. */
 void work_review_tend(struct auto_mode *mode);
 
 /* --- post-accept.c ------------------------------------------------------ */
@@ -104,12 +98,8 @@ void post_accept_drop(struct auto_mode *mode);
 size_t team_workers_dismiss(struct auto_mode *mode, bool now);
 void scheduler_init(struct auto_mode *mode);
 
-/* Does a task wait for which no worker is free, or will be in a moment? team:
- * for one of those workers, or for another one? */
-bool scheduler_wants_worker(const struct auto_mode *mode, bool team);
-
-/* Something changed: check for free workers at the end of this pass. */
-void scheduler_look(struct auto_mode *mode);
+/* Part of struct landing_policy: is its worker needed for another task? */
+bool scheduler_frees(void *arg, struct agent *agent, const char *task);
 
 /* --- pause.c ------------------------------------------------------------ */
 
@@ -165,22 +155,16 @@ bool stalls_silence(
  * check that is running. 0 = none. */
 int64_t stalls_sign_ms(const void *mode);
 
-/* --- intake.c, methods ------------------------------------------- */
+/* --- task-commands.c ---------------------------------------------------- */
 
 /* The methods for tasks: task.add, task.priority, task.retry and
  * task.drop. */
 
 void task_commands_register(struct auto_mode *mode);
 
-/* --- outcome.c, refs of tasks -------------------------------------------- */
+/* --- holders.c ---------------------------------------------------------- */
 
-/* Refs that keep the work of tasks which no worker has. */
-
-/* Keep the commit where the task's next worker starts (task->from), as
- * refs/llmc/task/<id>. */
-void task_ref_keep(struct auto_mode *mode, struct task *task);
-/* The attempt has failed: salvage this commit, as that of a worker. */
-void task_ref_salvage(
-    struct auto_mode *mode, const struct task *task, const char *commit);
+/* The worker that has the task; NULL = none. */
+struct agent *auto_holder(const struct auto_mode *mode, const struct task *t);
 
 #endif

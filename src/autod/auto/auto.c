@@ -21,6 +21,7 @@
 #include "loop.h"
 #include "metrics.h"
 #include "outcome.h"
+#include "park.h"
 #include "persist.h"
 #include "person.h"
 #include "review.h"
@@ -125,7 +126,7 @@ do_again(struct auto_mode *mode, struct task *t, const struct task *old,
 	    .reason = why, .attempt = t->attempts);
 	persist_changed(core);
 	intake_take(mode);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 static void
@@ -205,38 +206,6 @@ auto_run_end(struct auto_mode *mode)
 	if (mode->begun && core->state.run_id != NULL)
 		book_end_run(core->book, core->state.run_id, core->instance,
 		    clock_wall_ms(), life_is_complete(core));
-}
-
-void
-auto_run_stamp(const struct auto_mode *mode, struct task *task)
-{
-	xstrset(&task->run_id, mode->core->state.run_id);
-}
-
-bool
-auto_drives(const struct auto_mode *mode, const struct agent *agent)
-{
-	return mode->active && worker_is_auto(agent->worker->name);
-}
-
-struct task *
-auto_task(const struct agent *agent)
-{
-	return state_task(&agent->core->state, agent->worker->task);
-}
-
-bool
-auto_is_held(const struct auto_mode *mode, const struct task *task)
-{
-	const struct state *state = &mode->core->state;
-
-	for (size_t i = 0; i < state->count; i++) {
-		const char *held = state->workers[i]->task;
-
-		if (text_is(held, task->id))
-			return true;
-	}
-	return false;
 }
 
 /* --- the floor above ------------------------------------------------- */
@@ -322,7 +291,7 @@ auto_plan_changed(struct auto_mode *mode)
 		return;
 	if (intake_count(mode, TASK_OFFERED) > 0)
 		intake_take(mode);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 /* --- events ---------------------------------------------------------- */
@@ -341,7 +310,8 @@ on_error_saved(void *arg)
 		if (w->status != WORKER_ERROR || !auto_drives(mode, agent))
 			continue;
 		if (auto_task(agent) != NULL && review_is(auto_task(agent))) {
-			scheduler_look(mode); /* another one reviews it */
+			loop_call_request(
+			    mode->look); /* another one reviews it */
 			continue;
 		}
 		reason = xasprintf("%s cannot continue: %s", w->name,
@@ -365,7 +335,7 @@ on_moved(struct auto_mode *mode, const struct agent *agent)
 		persist_then(mode->core, mode, on_error_saved, mode);
 	/* One that waits leaves room for others. */
 	if (status == WORKER_IDLE || status == WORKER_WAITING)
-		scheduler_look(mode);
+		loop_call_request(mode->look);
 	login_look(mode);
 }
 
@@ -383,7 +353,7 @@ repair_worker(struct auto_mode *mode, struct agent *agent)
 	} else if (w->status == WORKER_PAUSED && !w->over_budget &&
 	    !w->off_hours && !w->on_hold) {
 		outcome_worker_lost(mode, agent, "its worker was paused");
-		outcome_clear_worker(agent);
+		auto_clear_worker(agent);
 	}
 }
 
@@ -429,7 +399,8 @@ on_event(const struct event *event, void *arg)
 	struct agent *agent;
 
 	if (event->kind == EVENT_LANDING_ENDED) {
-		after_landing_ended(mode, event->landing);
+		if (after_landing_ended(mode, event->landing))
+			post_accept_due(mode);
 	} else if (event->kind == EVENT_LANDED && event->task != NULL) {
 		after_landing_published(mode, event);
 	} else if (event->kind == EVENT_REVERTED) {
@@ -459,11 +430,11 @@ on_event(const struct event *event, void *arg)
 		task_free(filed);
 	} else if (event->kind == EVENT_SETTINGS_READ && mode->begun) {
 		pause_try_again(mode);
-		scheduler_look(mode);
+		loop_call_request(mode->look);
 	} else if (event->kind == EVENT_TASK_ASSIGNED) {
 		ledger_assigned(mode->ledger, event);
 	} else if (event->kind == EVENT_WORKER_GONE) {
-		scheduler_look(mode); /* a run may end without it */
+		loop_call_request(mode->look); /* a run may end without it */
 	} else if (event->worker != NULL) {
 		agent = fleet_find(mode->fleet, event->worker);
 		if (agent != NULL)
@@ -548,7 +519,7 @@ static const struct fleet_policy fleet_policy = {
 	.turn_test = turn_policy_test,
 	.turn_tested = turn_policy_tested,
 	.turn_words = turn_policy_words,
-	.turn_held = turn_policy_held,
+	.turn_held = auto_held,
 	.preface = turn_policy_preface,
 	.turn_judged = turn_policy_judged,
 	.turn_asks = turn_policy_asks,
@@ -575,18 +546,36 @@ policy_may_move(void *arg)
 static void
 policy_tried(void *arg)
 {
-	heartbeat_now(((struct auto_mode *)arg)->core->heartbeat);
-	scheduler_look(arg);
+	const struct auto_mode *mode = arg;
+
+	heartbeat_now(mode->core->heartbeat);
+	loop_call_request(mode->look);
+}
+
+static void
+policy_not_reverted(
+    void *arg, const struct landing_item *item, const char *words)
+{
+	struct auto_mode *mode = arg;
+	cleanup_free char *reason = NULL;
+
+	if (item->undoes == 0) {
+		post_accept_not_reverted(mode, item->head, words);
+		return;
+	}
+	reason = xasprintf(
+	    "%s\nTaking commits back does not help: %s", item->why, words);
+	RAISE(mode->core, "red_branch", .reason = reason);
 }
 
 static const struct landing_policy landing_policy = {
 	.may_move = policy_may_move,
 	.keeps = after_landing_keeps,
 	.ejected = after_landing_ejected,
-	.frees = after_landing_frees,
+	.frees = scheduler_frees,
 	.blocked = after_landing_blocked,
 	.red = after_landing_red,
-	.not_reverted = after_landing_not_reverted,
+	.not_reverted = policy_not_reverted,
 	.tried = policy_tried,
 	.proposes = after_landing_proposes,
 	.propose = after_landing_propose,
@@ -672,7 +661,7 @@ begin_active(struct auto_mode *mode)
 	post_accept_due(mode);
 	after_landing_resume(mode);
 	pause_try_again(mode);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 static void
@@ -718,7 +707,7 @@ floor_patrol(void *self, bool all)
 		intake_take(mode);
 	post_accept_due(mode);
 	after_landing_resume(mode);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 /* A failure has been reported already. */

@@ -9,21 +9,26 @@
  * A daemon without --auto has this floor too. It assigns no tasks then, but it
  * finishes what an earlier daemon left, and serves the commands.
  *
+ * Its units, each on top of those below it in this list:
+ *
+ *   auto.c           events and policies; a lost login; usage limits and
+ *                    outages of the service; landed tasks whose commit was
+ *                    taken back
  *   scheduler.c      assigns tasks to free workers; workers for tasks that
  *                    agents have asked for
- *   intake.c         gets tasks from their source; the methods for tasks
+ *   task-commands.c  the methods for tasks
  *   turn-policy.c    the end of a turn on a task; check_command; workers
  *                    without a sign of life
+ *   post-accept.c    post_accept_command; tasks that a pull request landed
  *   after-landing.c  when landings may begin: finished work is reviewed by
  *                    another agent; and what happens after them
- *   post-accept.c    post_accept_command
- *   outcome.c        how attempts and tasks end; keeps the work of tasks
- *                    without a worker; parks tasks
+ *   outcome.c        how attempts and tasks end
  *   ledger.c         tokens and cost of tasks and days; costs that are known
  *                    after a task was filed
  *   pause.c          budgets, and tasks that fail alike
- *   auto.c           a lost login; usage limits and outages of the service;
- *                    landed tasks whose commit was taken back
+ *   park.c           keeps the work of tasks without a worker; parks tasks
+ *   intake.c         gets tasks from their source
+ *   holders.c        which worker has which task
  */
 #ifndef AUTO_H
 #define AUTO_H
@@ -52,9 +57,6 @@ struct server_call;
 struct source;
 struct source_offer;
 struct task;
-
-/* The run works on the task. */
-void auto_run_stamp(const struct auto_mode *mode, struct task *task);
 
 /* task->source of the tasks that the floor above offers. */
 #define AUTO_PLAN_SOURCE "plan"
@@ -251,7 +253,7 @@ struct auto_mode {
 	bool begun; /* tasks may be assigned */
 	int workers; /* number of auto workers */
 	/* scheduler.c */
-	struct loop_call *look;
+	struct loop_call *look; /* request it when something has changed */
 	bool until_empty; /* stop when no task is left */
 	bool exhausted_reported; /* EVENT_TASKS_EXHAUSTED was emitted */
 	struct alike alike;
@@ -354,6 +356,20 @@ struct task *auto_task(const struct agent *agent);
 
 /* Does a worker have this task? */
 bool auto_is_held(const struct auto_mode *mode, const struct task *task);
+
+/* Take the task from the worker and reset it; its work is salvaged. No
+ * operation may be running on the worker. */
+void auto_clear_worker(struct agent *agent);
+
+/* Its pull request was merged, and the branch has it as this commit; what was
+ * done since then is salvaged. whole: all that was handed over is in it.
+ * -EBUSY: not now, its worker is busy. */
+int auto_pull_merged(
+    struct auto_mode *mode, struct task *task, const char *commit, bool whole);
+
+/* Part of struct fleet_policy (turn_held); mode is a struct auto_mode. Only
+ * what would be sent back: finished work lands, whatever it cost. */
+bool auto_held(void *mode, struct agent *agent, const char *words);
 
 /* Part of struct fleet_policy; mode is a struct auto_mode. */
 void outage_limited(void *mode, struct agent *agent, bool outage,

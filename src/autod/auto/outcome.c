@@ -8,87 +8,17 @@
 #include "book-history.h"
 #include "contract.h"
 #include "emit.h"
-#include "git-facts.h"
-#include "git-freeze.h"
-#include "git-worktree.h"
-#include "git.h"
+#include "failure.h"
 #include "intake.h"
 #include "landing-record.h"
 #include "landing.h"
+#include "loop.h"
 #include "outcome.h"
+#include "park.h"
 #include "persist.h"
 #include "person.h"
 #include "review.h"
 #include "settings.h"
-#include "turn.h"
-#include "worker-op.h"
-#include "workspace.h"
-
-/* --- refs of tasks ------------------------------------------------------ */
-
-/* Git keeps commits without a ref for two weeks too. */
-static void
-on_kept(const struct git_answer *answer, void *arg)
-{
-	(void)answer;
-	(void)arg;
-}
-
-static void
-on_dropped(const struct err *err, void *arg)
-{
-	(void)err; /* it only keeps a commit longer than needed */
-	(void)arg;
-}
-
-static void
-keep(struct auto_mode *mode, const char *ref, const char *commit)
-{
-	const struct core *core = mode->core;
-	const char *const args[] = { "update-ref", "--no-deref", ref, commit,
-		NULL };
-	struct git_command update = { .args = args };
-
-	git_run(git_queue(core->git, core->workspace->root), &update, on_kept,
-	    NULL);
-}
-
-void
-task_ref_keep(struct auto_mode *mode, struct task *task)
-{
-	cleanup_free char *ref = xasprintf("refs/llmc/task/%s", task->id);
-
-	task->kept = true;
-	persist_changed(mode->core);
-	keep(mode, ref, task->from);
-}
-
-/* The task has ended. */
-static void
-task_ref_drop(struct auto_mode *mode, struct task *task)
-{
-	cleanup_free char *ref = xasprintf("refs/llmc/task/%s", task->id);
-
-	if (!task->kept)
-		return;
-	task->kept = false;
-	git_freeze_drop(mode->core->git, ref, on_dropped, NULL);
-}
-
-void
-task_ref_salvage(
-    struct auto_mode *mode, const struct task *task, const char *commit)
-{
-	cleanup_free char *ref = NULL;
-	char stamp[CLOCK_STAMP_SIZE];
-
-	clock_format_compact(clock_wall_ms(), stamp);
-	ref = xasprintf(
-	    "refs/llmc/salvage/%s/%s-%s", task->worker, stamp, task->id);
-	keep(mode, ref, commit);
-	EMIT(mode->core, EVENT_WORK_SALVAGED, .worker = task->worker,
-	    .task = task->id, .ref = ref);
-}
 
 /* --- outcomes -------------------------------------------------------- */
 
@@ -104,6 +34,7 @@ on_outcomes_written(void *arg)
 		struct task *t = core->state.tasks[i];
 
 		if (t->step != TASK_SETTLING ||
+		    (review_is(t) && !t->attempt.announced) ||
 		    (mode->hosts != NULL &&
 			!mode->hosts->settles(mode->hosts_arg, t)))
 			continue;
@@ -130,7 +61,7 @@ on_outcomes_written(void *arg)
 		state_remove_task(&core->state, t->id);
 		persist_changed(core);
 	}
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 void
@@ -138,6 +69,23 @@ outcome_settle_due(struct auto_mode *mode)
 {
 	if (intake_count(mode, TASK_SETTLING) > 0)
 		persist_then(mode->core, mode, on_outcomes_written, mode);
+}
+
+/* It ended without success: if it was to fix a branch that still fails, nothing
+ * can land, and that is a failure. */
+static void
+check_fix(struct auto_mode *mode, const struct task *t)
+{
+	const char *red = mode->core->state.landings.red_told;
+	cleanup_free char *words = NULL;
+
+	if (!mode->active || strcmp(t->source, "fix") != 0 ||
+	    !text_is(red, t->key))
+		return;
+	words = xasprintf("%s fails auto.check_command by itself, and the task "
+			  "that was to fix it has failed: %s",
+	    core_branch(mode->core), t->reason != NULL ? t->reason : "");
+	RAISE(mode->core, "red_branch", .task = t->id, .reason = words);
 }
 
 /* The task already has its outcome: count it, emit the event, do the rest. */
@@ -152,8 +100,8 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 	    t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
 
 	if (review_is(t)) {
-		work_review_over(mode, t);
-		outcome_settle_due(mode);
+		persist_changed(core);
+		loop_call_request(mode->look); /* its author is told */
 		return;
 	}
 	core->state.outcomes[t->outcome]++;
@@ -180,7 +128,7 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 			.worker = t->worker,
 			.task = t->id });
 	if (!good)
-		after_landing_unfixed(mode, t);
+		check_fix(mode, t);
 	persist_changed(core);
 	outcome_settle_due(mode);
 }
@@ -294,14 +242,6 @@ outcome_without_commit(
 
 /* --- attempts -------------------------------------------------------- */
 
-void
-outcome_clear_worker(struct agent *agent)
-{
-	agent_move(agent, WORKER_OFFLINE, NULL);
-	agent_forget(agent);
-	op_reset(agent, NULL);
-}
-
 static int
 max_attempts(const struct auto_mode *mode)
 {
@@ -346,8 +286,8 @@ outcome_attempt_stuck(
 
 	xstrset(&t->avoid, t->worker);
 	outcome_undone(mode, t, reason);
-	outcome_clear_worker(agent);
-	scheduler_look(mode);
+	auto_clear_worker(agent);
+	loop_call_request(mode->look);
 }
 
 bool
@@ -372,8 +312,8 @@ outcome_hand_on(struct auto_mode *mode, struct agent *agent, const char *reason)
 	struct task *t = auto_task(agent);
 
 	fail(mode, t, reason, t->attempts - t->attempts_allowed);
-	outcome_clear_worker(agent);
-	scheduler_look(mode);
+	auto_clear_worker(agent);
+	loop_call_request(mode->look);
 }
 
 /* A task that has landed in the meantime did not fail. */
@@ -385,8 +325,8 @@ outcome_attempt_failed(
 
 	if (t != NULL && t->step == TASK_ASSIGNED)
 		outcome_task_failed(mode, t, reason);
-	outcome_clear_worker(agent);
-	scheduler_look(mode);
+	auto_clear_worker(agent);
+	loop_call_request(mode->look);
 }
 
 void
@@ -400,8 +340,8 @@ outcome_contract_failed(struct auto_mode *mode, struct agent *agent, bool again)
 		fail(mode, t, reason.data, t->attempts + 1);
 	else if (!goes_on(mode, t, reason.data))
 		outcome_settle(mode, t, OUTCOME_FAILED, reason.data);
-	outcome_clear_worker(agent);
-	scheduler_look(mode);
+	auto_clear_worker(agent);
+	loop_call_request(mode->look);
 }
 
 /* What is in the landing queue lands or comes back by itself. */
@@ -439,7 +379,7 @@ outcome_worker_lost(
 		task_give_back(t, reason, now);
 	xstrset(&agent->worker->task, NULL);
 	persist_changed(mode->core);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 /* May it be taken out of everybody's hands? As outcome_drop() says. */
@@ -466,23 +406,11 @@ may_stop(const struct auto_mode *mode, const struct task *t,
 	return 0;
 }
 
-/* The worker that has it; NULL = none. */
-static struct agent *
-holder(const struct auto_mode *mode, const struct task *t)
-{
-	struct agent *agent = fleet_find(mode->fleet, t->worker);
-
-	return t->step == TASK_ASSIGNED && agent != NULL &&
-		auto_task(agent) == t ?
-	    agent :
-	    NULL;
-}
-
 int
 outcome_drop(
     struct auto_mode *mode, struct task *t, const char *reason, struct err *err)
 {
-	struct agent *held = holder(mode, t);
+	struct agent *held = auto_holder(mode, t);
 	const struct landing_item *item =
 	    landing_record_of_task(&mode->core->state.landings, t->id);
 	cleanup_free char *work = NULL; /* that no worker has */
@@ -498,7 +426,7 @@ outcome_drop(
 	if (work != NULL)
 		xstrset(&t->from, work);
 	if (held != NULL)
-		outcome_clear_worker(held);
+		auto_clear_worker(held);
 	t->dropped = true;
 	outcome_settle(mode, t, OUTCOME_ABORTED, reason);
 	return 0;
@@ -507,7 +435,7 @@ outcome_drop(
 int
 outcome_hold(struct auto_mode *mode, struct task *t, const char *reason)
 {
-	struct agent *held = holder(mode, t);
+	struct agent *held = auto_holder(mode, t);
 	const struct landing_item *item =
 	    landing_record_of_task(&mode->core->state.landings, t->id);
 	cleanup_free char *work = item != NULL ? xstrdup(item->head) : NULL;
@@ -539,16 +467,16 @@ outcome_hold(struct auto_mode *mode, struct task *t, const char *reason)
 	EMIT(mode->core, EVENT_TASK_PARKED, .task = t->id, .worker = t->worker,
 	    .reason = reason);
 	if (held != NULL)
-		outcome_clear_worker(held);
+		auto_clear_worker(held);
 	persist_changed(mode->core);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 	return 0;
 }
 
 int
 outcome_take_back(struct auto_mode *mode, struct task *t, const char *reason)
 {
-	struct agent *held = holder(mode, t);
+	struct agent *held = auto_holder(mode, t);
 	const struct landing_item *item =
 	    landing_record_of_task(&mode->core->state.landings, t->id);
 	cleanup_free char *work =
@@ -563,14 +491,14 @@ outcome_take_back(struct auto_mode *mode, struct task *t, const char *reason)
 	if (work != NULL)
 		task_ref_salvage(mode, t, work);
 	if (held != NULL)
-		outcome_clear_worker(held);
+		auto_clear_worker(held);
 	if (t->step == TASK_PARKED)
 		task_move(t, TASK_WAITING, now, NULL);
 	else
 		task_give_back(t, reason, now);
 	xstrset(&t->from, NULL);
 	persist_changed(mode->core);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 	return 0;
 }
 
@@ -589,42 +517,7 @@ outcome_pull_back(
 		EMIT(mode->core, EVENT_TASK_PARKED, .task = t->id,
 		    .worker = t->worker, .reason = asks);
 	persist_changed(mode->core);
-	scheduler_look(mode);
-}
-
-int
-outcome_pull_merged(
-    struct auto_mode *mode, struct task *t, const char *commit, bool whole)
-{
-	struct agent *held = holder(mode, t);
-	const struct landing_item *item =
-	    landing_record_of_task(&mode->core->state.landings, t->id);
-	/* Later work that no worker has. */
-	cleanup_free char *left = item != NULL && held == NULL ?
-	    xstrdup(item->head) :
-	    !whole && t->from != NULL ? xstrdup(t->from) :
-					NULL;
-
-	if ((held != NULL && agent_is_taken(held)) ||
-	    !landings_withdraw(mode->landings, t->id))
-		return -EBUSY;
-	if (left != NULL)
-		task_ref_salvage(mode, t, left);
-	if (held != NULL)
-		outcome_clear_worker(held);
-	EMIT(mode->core, EVENT_LANDED, .worker = t->worker, .task = t->id,
-	    .branch = core_branch(mode->core), .commit = commit, .to = commit,
-	    .count = 1);
-	xstrset(&t->reason, NULL);
-	t->pull_asks = false;
-	if (t->step == TASK_LANDED) {
-		post_accept_due(mode);
-	} else {
-		xstrset(&t->commit, commit);
-		outcome_settle(mode, t, OUTCOME_LANDED, NULL);
-	}
-	persist_changed(mode->core);
-	return 0;
+	loop_call_request(mode->look);
 }
 
 void
@@ -640,156 +533,4 @@ outcome_landed_elsewhere(
 		outcome_settle(mode, t, OUTCOME_LANDED, "landed by hand");
 	else
 		outcome_without_commit(mode, t, NULL);
-}
-
-struct park_task {
-	struct worker_op op; /* first */
-	struct auto_mode *mode;
-	enum ask_kind ask;
-	char *reason;
-	char head[GIT_ID_SIZE]; /* its work, "" = none that is known of */
-};
-
-/* What cannot be committed (a rebase, say) is salvaged by the reset. */
-static void
-on_committed(const struct err *err, void *arg)
-{
-	(void)err;
-	operation_on_done(NULL, arg);
-}
-
-static void
-commit(struct operation *op)
-{
-	struct park_task *p = (struct park_task *)op;
-	struct core *core = p->mode->core;
-
-	git_salvage_commit(core->git, p->op.agent->worker->worktree,
-	    core_branch(core), turn_end_leftover_message, on_committed,
-	    operation_await(op));
-}
-
-static void
-on_branch(const struct git_answer *answer, void *arg)
-{
-	struct park_task *p = arg;
-
-	if (answer->status == 0 && answer->out_len < sizeof p->head)
-		strlcpy(p->head, answer->out, sizeof p->head);
-	operation_on_done(NULL, arg);
-}
-
-static void
-on_facts(const struct git_facts *facts, const struct err *err, void *arg)
-{
-	struct park_task *p = arg;
-
-	if (err == NULL && facts->rebasing) {
-		const struct core *core = p->mode->core;
-		cleanup_free char *ref =
-		    xasprintf("refs/heads/%s", p->op.agent->worker->branch);
-		const char *const args[] = { "rev-parse", "--verify", "--quiet",
-			ref, NULL };
-		struct git_command ask = { .args = args };
-
-		/* A rebase moves the branch when it ends: until then it has
-		 * the work as it was before. */
-		git_run(git_queue(core->git, git_root(core->git)), &ask,
-		    on_branch, p);
-		return;
-	}
-	if (err == NULL && facts->ahead > 0)
-		memcpy(p->head, facts->head, sizeof p->head);
-	operation_on_done(NULL, arg);
-}
-
-static void
-facts(struct operation *op)
-{
-	struct park_task *p = (struct park_task *)op;
-	struct core *core = p->mode->core;
-
-	git_facts_read(core->git, p->op.agent->worker->worktree,
-	    core_branch(core), on_facts, operation_await(op));
-}
-
-static void
-end(struct operation *op, const struct err *err)
-{
-	struct park_task *p = (struct park_task *)op;
-	struct agent *agent = p->op.agent;
-	struct task *t = auto_task(agent);
-
-	worker_op_release(&p->op);
-	if (err == NULL) {
-		bool parked = t != NULL &&
-		    task_park(t, p->ask, p->head[0] != '\0' ? p->head : NULL,
-			p->reason, clock_wall_ms()) == 0;
-
-		if (parked && t->from != NULL)
-			task_ref_keep(p->mode, t);
-		if (parked &&
-		    (p->ask == ASK_QUESTION || p->ask == ASK_BLOCKED)) {
-			const struct session_record *s =
-			    &agent->worker->session;
-
-			xstrset(&t->conversation, s->id);
-			xstrset(&t->transcript, s->transcript);
-			t->history_ms = s->history_ms;
-		}
-		/* What it asks is for the person alone: agents read events, and
-		 * what it said last. */
-		if (parked && p->ask == ASK_QUESTION)
-			xstrset(&t->last_words, NULL);
-		if (parked)
-			EMIT(p->mode->core, EVENT_TASK_PARKED, .task = t->id,
-			    .worker = t->worker,
-			    .reason =
-				p->ask == ASK_QUESTION ? NULL : p->reason);
-		/* Meanwhile, the person has answered. */
-		if (parked && t->answered &&
-		    task_unpark(t, NULL, clock_wall_ms()) == 0)
-			EMIT(p->mode->core, EVENT_TASK_RESUMED, .task = t->id);
-		persist_changed(p->mode->core);
-		outcome_clear_worker(agent);
-		scheduler_look(p->mode);
-	}
-	free(p->reason);
-	free(p);
-}
-
-static const struct operation_step steps[] = {
-	{ .name = "write", .run = worker_op_write },
-	{ .name = "end-session", .run = worker_op_end_session },
-	{ .name = "commit", .run = commit },
-	{ .name = "facts", .run = facts },
-};
-
-OPERATION_KIND(kind, "park task", steps, end);
-
-void
-op_park_task_again(struct auto_mode *mode, struct agent *agent)
-{
-	struct park_task *p = xcalloc(1, sizeof *p);
-	const struct task *t = auto_task(agent);
-
-	p->mode = mode;
-	p->ask = t->ask;
-	p->reason = t->reason != NULL ? xstrdup(t->reason) : NULL;
-	worker_op_begin(&p->op, &kind, agent, NULL);
-}
-
-void
-op_park_task(struct auto_mode *mode, struct agent *agent, enum ask_kind ask,
-    const char *reason)
-{
-	struct task *t = auto_task(agent);
-
-	/* An answer is for what was asked; but a budget is not granted before
-	 * the task was parked. */
-	if (t->ask != ask || ask != ASK_BUDGET)
-		t->answered = false;
-	t->ask = ask;
-	xstrset(&t->reason, reason);
-	op_park_task_again(mode, agent);
 }

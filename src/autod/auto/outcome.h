@@ -8,7 +8,6 @@
 #ifndef OUTCOME_H
 #define OUTCOME_H
 
-#include "notice.h"
 #include "task.h"
 
 struct agent;
@@ -44,11 +43,6 @@ int outcome_take_back(
  * it does. */
 void outcome_pull_back(struct auto_mode *mode, struct task *task,
     const char *words, const char *asks);
-/* Its pull request was merged, and the branch has it as this commit; what was
- * done since then is salvaged. whole: all that was handed over is in it.
- * -EBUSY: not now, its worker is busy. */
-int outcome_pull_merged(
-    struct auto_mode *mode, struct task *task, const char *commit, bool whole);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 
@@ -82,10 +76,6 @@ bool outcome_is_last(const struct auto_mode *mode, const struct task *task);
  * running on the worker. */
 void outcome_contract_failed(
     struct auto_mode *mode, struct agent *agent, bool again);
-/* Take the task from the worker and reset it; its work is salvaged. No
- * operation may be running on the worker. */
-void outcome_clear_worker(struct agent *agent);
-
 /* The same for a worker that is being reset anyway: only the task is dealt
  * with. Work that is in the landing queue did not fail. */
 void outcome_worker_failed(
@@ -99,16 +89,5 @@ void outcome_worker_lost(
  * the branch; NULL = another one is. */
 void outcome_landed_elsewhere(
     struct auto_mode *mode, struct agent *agent, const char *commit);
-
-/* A task waits for a person, without a worker: its work is committed and kept
- * (auto-private.h), and the worker is reset. The task of this worker, for this
- * reason. No operation may be running on the worker. It is written down first:
- * a task that still has its worker and wants something of a person (task->ask)
- * is to be parked again, after the daemon has ended or this has failed. One
- * that is answered meanwhile (task->answered) goes on as soon as it is
- * parked. */
-void op_park_task(struct auto_mode *mode, struct agent *agent,
-    enum ask_kind ask, const char *reason);
-void op_park_task_again(struct auto_mode *mode, struct agent *agent);
 
 #endif

@@ -17,7 +17,7 @@
 #include "intake.h"
 #include "landing.h"
 #include "machine.h"
-#include "outcome.h"
+#include "loop.h"
 #include "persist.h"
 #include "review.h"
 #include "serve.h"
@@ -25,6 +25,7 @@
 #include "settings.h"
 #include "task.h"
 #include "moment.h"
+#include "park.h"
 #include "worker-op.h"
 #include "worker.h"
 #include "workspace.h"
@@ -372,7 +373,7 @@ auto_spent_elsewhere(
 	own->tokens_others = tokens;
 	own->cost_others = cost;
 	pause_at_budgets(mode, NULL);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 /* --- not now --------------------------------------------------------- */
@@ -494,6 +495,19 @@ pause_at_hours(struct auto_mode *mode, struct agent *agent, const char *words)
 	return true;
 }
 
+/* Only if it would be sent back: finished work lands, whatever it cost. */
+bool
+auto_held(void *arg, struct agent *agent, const char *words)
+{
+	struct auto_mode *mode = arg;
+	const struct task *t = auto_task(agent);
+
+	return ((t == NULL || !review_is(t)) &&
+		   POLICY_ASK(mode, watch, held, agent, words)) ||
+	    pause_at_task_budget(mode, agent) ||
+	    pause_at_hours(mode, agent, words);
+}
+
 /* --- continuing ------------------------------------------------------ */
 
 /* For these reasons; true: there was something to resume. */
@@ -547,7 +561,7 @@ resume_if_over(struct auto_mode *mode)
 		if (agent->worker->over_budget)
 			resume_worker(agent, WORKER_HOLD_BUDGET, NULL, &change);
 	}
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 void
@@ -563,7 +577,7 @@ pause_try_again(struct auto_mode *mode)
 	landings_trial_over(mode->landings, true);
 	EMIT(mode->core, EVENT_FLEET_RESUMED);
 	end_pause(mode);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 void
@@ -746,7 +760,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	json_set_string(result, "message", text.data);
 	json_set(result, "resumed", list);
 	json_set(result, "changes", changes);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 	serve_reply(core, call, result);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "box.h"
@@ -13,7 +14,9 @@
 #include "landing-record.h"
 #include "landing.h"
 #include "operation.h"
+#include "loop.h"
 #include "outcome.h"
+#include "park.h"
 #include "persist.h"
 #include "place.h"
 #include "settings.h"
@@ -523,7 +526,7 @@ begin_next(struct auto_mode *mode)
 	post_accept_due(mode);
 	landings_kick(mode->landings);
 	after_landing_resume(mode);
-	scheduler_look(mode);
+	loop_call_request(mode->look);
 }
 
 static void
@@ -651,4 +654,41 @@ post_accept_drop(struct auto_mode *mode)
 {
 	if (mode->post != NULL)
 		operation_drop(&mode->post->op);
+}
+
+/* --- landed by a pull request --------------------------------------------- */
+
+int
+auto_pull_merged(
+    struct auto_mode *mode, struct task *t, const char *commit, bool whole)
+{
+	struct agent *held = auto_holder(mode, t);
+	const struct landing_item *item =
+	    landing_record_of_task(&mode->core->state.landings, t->id);
+	/* Later work that no worker has. */
+	cleanup_free char *left = item != NULL && held == NULL ?
+	    xstrdup(item->head) :
+	    !whole && t->from != NULL ? xstrdup(t->from) :
+					NULL;
+
+	if ((held != NULL && agent_is_taken(held)) ||
+	    !landings_withdraw(mode->landings, t->id))
+		return -EBUSY;
+	if (left != NULL)
+		task_ref_salvage(mode, t, left);
+	if (held != NULL)
+		auto_clear_worker(held);
+	EMIT(mode->core, EVENT_LANDED, .worker = t->worker, .task = t->id,
+	    .branch = core_branch(mode->core), .commit = commit, .to = commit,
+	    .count = 1);
+	xstrset(&t->reason, NULL);
+	t->pull_asks = false;
+	if (t->step == TASK_LANDED) {
+		post_accept_due(mode);
+	} else {
+		xstrset(&t->commit, commit);
+		outcome_settle(mode, t, OUTCOME_LANDED, NULL);
+	}
+	persist_changed(mode->core);
+	return 0;
 }

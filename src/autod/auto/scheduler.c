@@ -133,7 +133,7 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 		task_attempt_begin(t, clock_wall_ms());
 		t->turns = t->nudges = 0;
 	}
-	auto_run_stamp(mode, t);
+	xstrset(&t->run_id, core->state.run_id);
 	task_text(t, &text);
 	POLICY_TELL(mode, team, task_text, t, &text);
 	xstrset(&w->prompt, text.data);
@@ -446,8 +446,10 @@ give_to_team(struct auto_mode *mode)
 	}
 }
 
-bool
-scheduler_wants_worker(const struct auto_mode *mode, bool team)
+/* Does a task wait for which no worker is free, or will be in a moment? team:
+ * for one of those workers, or for another one? */
+static bool
+wants_worker(const struct auto_mode *mode, bool team)
 {
 	const struct state *state = &mode->core->state;
 	size_t without = 0;
@@ -463,6 +465,27 @@ scheduler_wants_worker(const struct auto_mode *mode, bool team)
 			without++;
 	}
 	return count_waiting(mode, false) > without;
+}
+
+bool
+scheduler_frees(void *arg, struct agent *agent, const char *task)
+{
+	struct auto_mode *mode = arg;
+	struct core *core = mode->core;
+	struct task *t = state_task(&core->state, task);
+
+	if (!mode->begun || core->stopping || core->state.paused != NULL ||
+	    !auto_drives(mode, agent) || t == NULL || t->step != TASK_ASSIGNED)
+		return false;
+	if (!wants_worker(mode, worker_is_team(agent->worker->name))) {
+		loop_call_request(
+		    mode->look); /* the source may have a task for it */
+		return false;
+	}
+	task_queue(t, clock_wall_ms());
+	xstrset(&agent->worker->task, NULL);
+	persist_changed(core);
+	return true;
 }
 
 /* A worker without a task may still be being reset. */
@@ -653,8 +676,7 @@ look_at_all(struct auto_mode *mode)
 	ahead = mode->hosts != NULL ? mode->hosts->ahead(mode->hosts_arg) : 0;
 	intake_ask_plan(mode, INTAKE_PLAN, left + ahead);
 	intake_ask_plan(mode, INTAKE_TEAM, team_workers_room(mode));
-	if (scheduler_wants_worker(mode, false) ||
-	    scheduler_wants_worker(mode, true))
+	if (wants_worker(mode, false) || wants_worker(mode, true))
 		landings_kick(mode->landings); /* it may release one */
 	if (source_asking(mode->source))
 		return unused;
@@ -679,8 +701,7 @@ look(void *arg)
 	struct auto_mode *mode = arg;
 	size_t unused;
 
-	if (mode->begun && !mode->core->stopping)
-		work_review_tend(mode);
+	work_review_tend(mode);
 	unused = look_at_all(mode);
 	if (mode->hosts != NULL)
 		mode->hosts->room(mode->hosts_arg, unused);
@@ -690,10 +711,4 @@ void
 scheduler_init(struct auto_mode *mode)
 {
 	mode->look = loop_call_new(mode->core->loop, look, mode);
-}
-
-void
-scheduler_look(struct auto_mode *mode)
-{
-	loop_call_request(mode->look);
 }

@@ -23,6 +23,7 @@
 #include "settings.h"
 #include "task.h"
 #include "acceptance.h"
+#include "park.h"
 #include "transcript.h"
 #include "turn-policy.h"
 #include "turn.h"
@@ -194,25 +195,6 @@ turn_policy_words(void *arg, struct agent *agent, struct buf *out)
 	return true;
 }
 
-/* Only if it would be sent back: finished work lands, whatever it cost. */
-bool
-turn_policy_held(void *arg, struct agent *agent, const char *words)
-{
-	struct auto_mode *mode = arg;
-
-	return (is_watched(agent) &&
-		   POLICY_ASK(mode, watch, held, agent, words)) ||
-	    pause_at_task_budget(mode, agent) ||
-	    pause_at_hours(mode, agent, words);
-}
-
-bool
-turn_policy_verifies(
-    struct auto_mode *mode, struct agent *agent, const char *head)
-{
-	return POLICY_ASK(mode, team, verify, agent, head);
-}
-
 static void
 check_or_finish(struct auto_mode *mode, struct agent *agent, const char *head)
 {
@@ -233,9 +215,10 @@ auto_verified(struct auto_mode *mode, struct agent *agent, const char *head)
 }
 
 void
-turn_policy_judged(void *mode, struct agent *agent, enum turn_action action,
+turn_policy_judged(void *arg, struct agent *agent, enum turn_action action,
     const char *head, const char *reason)
 {
+	struct auto_mode *mode = arg;
 	struct task *t = auto_task(agent);
 
 	switch (action) {
@@ -247,7 +230,7 @@ turn_policy_judged(void *mode, struct agent *agent, enum turn_action action,
 		after_landing_begin(mode, agent);
 		break;
 	case TURN_CHECK:
-		if (!turn_policy_verifies(mode, agent, head))
+		if (!POLICY_ASK(mode, team, verify, agent, head))
 			check_or_finish(mode, agent, head);
 		break;
 	case TURN_FAIL:
@@ -512,7 +495,7 @@ act(struct op_check *check)
 		    check->output.data);
 	if (!check->to_blame) {
 		agent_finish(agent, check->head);
-	} else if (turn_policy_held(mode, agent, words)) {
+	} else if (auto_held(mode, agent, words)) {
 		return;
 	} else if (task_attempt_turns(t) >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {

@@ -27,7 +27,6 @@ void turn_policy_seen(void *mode, struct agent *agent,
 const char *turn_policy_test(void *mode, struct agent *agent);
 void turn_policy_tested(
     void *mode, struct agent *agent, const struct child_result *result);
-bool turn_policy_held(void *mode, struct agent *agent, const char *words);
 bool turn_policy_words(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_preface(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_judged(void *mode, struct agent *agent,
@@ -41,9 +40,6 @@ bool turn_policy_tool_ended(void *mode, struct agent *agent,
 void turn_policy_reported(struct auto_mode *mode, struct task *task,
     struct json_object *report, bool by_tool);
 
-/* Is its work being verified before it goes on? As in struct auto_team. */
-bool turn_policy_verifies(
-    struct auto_mode *mode, struct agent *agent, const char *head);
 bool turn_policy_error(void *mode, struct agent *agent, const char *text);
 
 #endif

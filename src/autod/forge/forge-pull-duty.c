@@ -526,7 +526,7 @@ land(struct forge_floor *floor, struct pull_held *held)
 
 	row->ended = true; /* the task may end here and now */
 	if (t != NULL &&
-	    outcome_pull_merged(floor->mode, t,
+	    auto_pull_merged(floor->mode, t,
 		row->commit != NULL ? row->commit : row->head,
 		!row->others) < 0) {
 		row->ended = false;

@@ -16,6 +16,7 @@
 #include "outcome.h"
 #include "oversight-floor.h"
 #include "oversight-private.h"
+#include "park.h"
 #include "persist.h"
 #include "person.h"
 #include "serve.h"

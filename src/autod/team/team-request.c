@@ -14,6 +14,7 @@
 #include "loop.h"
 #include "mail.h"
 #include "outcome.h"
+#include "park.h"
 #include "persist.h"
 #include "plan-floor.h"
 #include "serve.h"

@@ -726,7 +726,7 @@ consider(struct team_floor *floor, struct agent *agent)
 	size_t count;
 
 	if (t == NULL) {
-		outcome_clear_worker(agent); /* it has lost its task */
+		auto_clear_worker(agent); /* it has lost its task */
 		return;
 	}
 	if (is_busy(floor))

@@ -662,8 +662,7 @@ send_back(struct op_verify *s, const struct task *t)
 		return;
 	}
 	if (in_turn &&
-	    (turn_policy_held(mode, agent, words) ||
-		hold_turn_ended(agent, words)))
+	    (auto_held(mode, agent, words) || hold_turn_ended(agent, words)))
 		return;
 	emit(mode->core,
 	    &(struct event){ .kind = EVENT_SENT_BACK,

@@ -126,7 +126,7 @@ struct task_attempt {
 
 	char *scope_checked; /* the commit that is within scope_paths */
 	int violations; /* of its scope, and of what others had reserved */
-	bool announced; /* its parent knows how it ended */
+	bool announced; /* who waits for it knows how it ended */
 	bool has_spawned; /* agents, or was handed some */
 	char **elsewhere; /* sentences for its prompt: agents that an attempt on
 			   * another host has asked for */
