@@ -7,6 +7,7 @@
 #include "notice.h"
 #include "floor-world.h"
 #include "persist.h"
+#include "ask.h"
 #include "person.h"
 #include "state.h"
 
