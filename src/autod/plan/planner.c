@@ -12,6 +12,7 @@
 #include "persist.h"
 #include "plan-file.h"
 #include "plan-private.h"
+#include "plan-progress.h"
 #include "plan-revise.h"
 #include "plan.h"
 #include "settings-table.h"

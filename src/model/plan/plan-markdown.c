@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "contract.h"
-#include "plan-file.h"
+#include "plan-check.h"
 #include "plan-markdown.h"
 #include "plan.h"
 

@@ -4,7 +4,6 @@
 #include "api-error.h"
 #include "plan-node.h"
 #include "plan-progress.h"
-#include "plan-prompt.h"
 #include "plan.h"
 #include "schema.h"
 #include "table.h"
@@ -479,7 +478,30 @@ plan_ready_queue(
 		plan_rollup(plan, now_ms, changes);
 }
 
-/* --- the summary --------------------------------------------------------- */
+bool
+planner_is_due(const struct plan *plan)
+{
+	const struct plan_goal *goal = plan->goal;
+
+	return goal->status == GOAL_ACTIVE &&
+	    (goal->plan_wanted ||
+		(plan->count == 0 && goal->plan_fault == NULL &&
+		    goal->draft == NULL));
+}
+
+void
+plan_replan_kept(const struct plan *plan, struct strmap *kept)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct plan_node *n = plan->nodes[i];
+
+		if (!plan_node_started(n) && !plan_node_is_assigned(n) &&
+		    n->status != NODE_CANCELLED)
+			continue;
+		while (n != NULL && strmap_add(kept, n->id, n))
+			n = n->parent;
+	}
+}
 
 /* --- the summary ----------------------------------------------------- */
 

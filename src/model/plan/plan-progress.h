@@ -18,6 +18,7 @@ struct plan_changes;
 struct plan_node;
 struct plan_set;
 struct schema;
+struct strmap;
 struct table;
 
 /* --- dependencies ---------------------------------------------------- */
@@ -105,6 +106,14 @@ size_t plan_ready_list(const struct plan_set *set, struct plan_ready **ret);
 /* Queue what is todo and ready in this plan, and roll up. */
 void plan_ready_queue(
     struct plan *plan, int64_t now_ms, struct plan_changes *changes);
+
+/* Is the planner to make a plan for this goal? Not if it gave up, until a
+ * person asks again. */
+bool planner_is_due(const struct plan *plan);
+
+/* Add the ids of the nodes that would stay as they are when the plan becomes
+ * another one (plan-revise.h). */
+void plan_replan_kept(const struct plan *plan, struct strmap *kept);
 
 /* --- the summary --------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include "plan-file.h"
 #include "plan-goal.h"
 #include "plan-prompt.h"
-#include "plan-revise.h"
+#include "plan-progress.h"
 #include "plan.h"
 #include "prompt.h"
 #include "schema.h"
@@ -716,15 +716,4 @@ planner_result_release(struct planner_result *result)
 	free(result->prompt);
 	strv_clear(&result->problems);
 	*result = (struct planner_result){ 0 };
-}
-
-bool
-planner_is_due(const struct plan *plan)
-{
-	const struct plan_goal *goal = plan->goal;
-
-	return goal->status == GOAL_ACTIVE &&
-	    (goal->plan_wanted ||
-		(plan->count == 0 && goal->plan_fault == NULL &&
-		    goal->draft == NULL));
 }

@@ -118,10 +118,6 @@ int
 planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
     struct planner_bill *ret_bill, struct err *err);
 
-/* Is the planner to make a plan for this goal? Not if it gave up, until a
- * person asks again. */
-bool planner_is_due(const struct plan *plan);
-
 /* JSON Schema of a plan; owned by the caller. */
 struct json_object *planner_schema(void);
 

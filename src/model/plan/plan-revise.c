@@ -69,22 +69,8 @@ note(struct change *c, enum deed deed, const struct plan_node *node)
 
 /* --- what stays ------------------------------------------------------ */
 
-/* The copy that is tried first has no assignments: what is kept is found in the
- * plan itself, by id. */
-void
-plan_replan_kept(const struct plan *plan, struct strmap *kept)
-{
-	for (size_t i = 0; i < plan->count; i++) {
-		struct plan_node *n = plan->nodes[i];
-
-		if (!plan_node_started(n) && !plan_node_is_assigned(n) &&
-		    n->status != NODE_CANCELLED)
-			continue;
-		while (n != NULL && strmap_add(kept, n->id, n))
-			n = n->parent;
-	}
-}
-
+/* The copy that is tried first has no assignments: what is kept was found in
+ * the plan itself, by id. */
 static bool
 is_kept(const struct change *c, const struct plan_node *node)
 {

@@ -16,7 +16,6 @@
 
 struct err;
 struct plan;
-struct strmap;
 
 /*
  * Replace what has not begun by a new plan. What stays keeps its name, its
@@ -33,9 +32,6 @@ struct strmap;
  */
 int plan_replan(const struct plan_edit *edit, const struct plan *next,
     const char *node_id, struct err *err);
-
-/* Add the ids of the nodes that would stay as they are. */
-void plan_replan_kept(const struct plan *plan, struct strmap *kept);
 
 /*
  * What is different in the text is changed in the goal and its plan; everything
