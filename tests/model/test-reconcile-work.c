@@ -290,13 +290,19 @@ TEST(each_way_to_recover_is_tried_once)
 	scene_end();
 }
 
-TEST(what_nobody_works_on_is_queued_again)
+/* As long as there are retries; then a person decides. */
+TEST_ROWS(what_nobody_works_on_is_queued_again, 2)
 {
+	bool last = _i == 1;
+
 	scene_begin(ASSIGNMENT_ACTIVE);
 	scene.facts->lost = true;
+	scene.node->attempts = scene.world.config.max_retries + last;
 	scene_tick(0);
-	ck_assert_str_eq(scene_decided(RECONCILE_RELEASE)->code, "lost");
-	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
+	ck_assert_str_eq(
+	    scene_decided(last ? RECONCILE_ESCALATE : RECONCILE_RELEASE)->code,
+	    "lost");
+	ck_assert_int_eq(scene.node->status, last ? NODE_BLOCKED : NODE_QUEUED);
 	scene_end();
 }
 
