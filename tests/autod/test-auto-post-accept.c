@@ -3,6 +3,7 @@
 /* post_accept_command: once for each landing, interrupted at each of its steps,
  * and what happens when it fails. */
 #include "auto-world.h"
+#include "auto-private.h"
 #include "landing.h"
 
 /* Reports that it began, waits for permission, reports that it ended, and exits
@@ -50,6 +51,18 @@ static void
 assert_tidy(void)
 {
 	ck_assert_str_eq(floor_world_sh("ls .llmc/post 2>/dev/null || :"), "");
+}
+
+/* Its worker still has the task. */
+TEST(the_next_landing_waits_for_a_command_that_has_not_begun)
+{
+	begin_landing("");
+	floor_world_until(auto_world.core->state.tasks[0]->step == TASK_LANDED);
+	ck_assert_ptr_null(auto_world.mode->post);
+	ck_assert(post_accept_pending(auto_world.mode));
+	say("0");
+	assert_filed("t1 landed; ");
+	ck_assert(!post_accept_pending(auto_world.mode));
 }
 
 TEST(the_next_landing_waits)
