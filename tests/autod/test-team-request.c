@@ -478,6 +478,18 @@ TEST(the_end_of_a_run_ends_its_questions)
 	}
 }
 
+/* As after a restart: nobody tells of it. */
+TEST(a_question_to_a_task_that_has_ended_is_orphaned)
+{
+	struct floor_call *asked;
+
+	begin();
+	asked = ask("t2", "c1", NULL);
+	auto_world_of("t1")->step = TASK_SETTLING;
+	team_requests_sweep(mail_world.team->requests);
+	expect(floor_world_result(asked), "status", "orphaned");
+}
+
 TEST(nobody_waits_longer_than_it_asked_for)
 {
 	struct json_object *answer;
@@ -498,6 +510,22 @@ TEST(a_fourth_open_question_is_refused)
 	ask("t2", "c3", NULL);
 	mail_world_refuses("t2", "request_orchestrator",
 	    "{\"message\":\"?\",\"call\":\"c4\"}", API_E_RATE, "pending");
+}
+
+/* Others are not kept from asking. */
+TEST(a_sixth_question_in_a_minute_is_refused)
+{
+	begin();
+	for (int i = 0; i < 5; i++) {
+		cleanup_free char *call = xasprintf("c%d", i), *id = NULL;
+		struct floor_call *asked = ask("t2", call, &id);
+
+		respond("t1", id, "A", call);
+		expect(floor_world_result(asked), "response", "A");
+	}
+	mail_world_refuses("t2", "request_orchestrator",
+	    "{\"message\":\"?\",\"call\":\"c6\"}", API_E_RATE, "minute");
+	ask("t1", "d1", NULL);
 }
 
 /* --- reservations ------------------------------------------------------ */
