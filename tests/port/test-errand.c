@@ -248,6 +248,24 @@ TEST(a_second_start_is_refused_until_it_is_forgotten)
 	run_release(&run);
 }
 
+/* A record without the rest would be one that must still be started. */
+TEST(one_that_is_half_forgotten_is_not_found)
+{
+	const char *dir = fresh_dir();
+	struct errand_spec spec = spec_for(dir, "true");
+	cleanup_free char *out = file_of(dir, ".out");
+	char name[64];
+	struct run run;
+
+	run_start(&run, &spec);
+	run_wait(&run);
+	remove_file(dir, ".out");
+	ck_assert_int_eq(mkdir(out, 0700), 0);
+	ck_assert_int_lt(errand_forget(dir, "e", NULL), 0);
+	ck_assert(!errand_find(dir, name, sizeof name));
+	run_release(&run);
+}
+
 TEST(leftovers_without_a_record_are_no_errand)
 {
 	const char *dir = fresh_dir();
