@@ -56,6 +56,18 @@ TEST(one_that_leaves_changes_is_asked_to_tidy_up)
 	expect_report("left.txt"); /* what changed */
 }
 
+TEST(no_key_is_in_the_record)
+{
+	world_begin(false);
+	world_work();
+	repo_sh(w.repo,
+	    "echo sk-ant-0123456789abcdefghij >key.txt && git add key.txt && "
+	    "git commit -qm fix");
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, "the agent finished");
+	expect_report("+[masked]");
+}
+
 TEST(one_that_does_not_tidy_up_needs_a_person)
 {
 	cleanup_free char *manual = NULL;
