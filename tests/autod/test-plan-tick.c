@@ -163,6 +163,33 @@ TEST(a_node_that_is_too_large_is_divided_by_the_planner)
 	auto_world_filed("t1 aborted; t2 landed; ");
 }
 
+static bool
+is_being_divided(void *arg)
+{
+	(void)arg;
+	return planner_is_replanning(
+	    plan_world.floor->planner, "goal_a", "T1.1");
+}
+
+TEST(a_node_that_makes_progress_meanwhile_is_not_divided)
+{
+	cleanup_free char *slow = xasprintf(
+	    "until test -e .llmc/go; do sleep 0.05; done\n%s", divided);
+	struct agent *agent;
+
+	stall_with_planner(slow);
+	assignment()->recovery_policy = RECOVERY_REPLAN;
+	floor_world_wait(is_being_divided, NULL);
+	agent = auto_world_agent();
+	fake_session_is_quiet(agent->session, 0);
+	agent_message(agent, "Go on.");
+	assignment()->status = ASSIGNMENT_ACTIVE;
+	floor_world_sh("touch .llmc/go");
+	plan_world_work_all();
+	plan_world_is("goal_a", "completed; T1.1 done; ");
+	auto_world_filed("t1 landed; ");
+}
+
 TEST(a_tick_that_is_off_leaves_no_record)
 {
 	tune(FAST);
