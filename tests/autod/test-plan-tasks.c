@@ -517,6 +517,37 @@ TEST(a_task_whose_node_went_to_another_does_not_come_back_to_it)
 	ck_assert_int_eq(plan_world_events("work.blocked"), 0);
 }
 
+/* Whether it is still wanted is known when the other one has ended. */
+TEST(a_task_waits_while_another_one_on_its_node_ends)
+{
+	static const struct {
+		enum task_step step;
+		int want;
+	} rows[] = {
+		{ TASK_ASSIGNED, -ESTALE },
+		{ TASK_QUEUED, -ESTALE },
+		{ TASK_LANDED, -EINPROGRESS },
+		{ TASK_SETTLING, -EINPROGRESS },
+	};
+	struct task *has_it, *next;
+	enum task_step step;
+
+	plan_world_begin_goal(NULL, 1);
+	auto_world_turn(1);
+	has_it = auto_world_of("t1");
+	step = has_it->step;
+	next = task_new_retry("t2", has_it, clock_wall_ms());
+	for (size_t i = 0; i < nitems(rows); i++) {
+		struct err err = { 0 };
+
+		has_it->step = rows[i].step;
+		ck_assert_int_eq(plan_bind(plan_world.floor, next, false, &err),
+		    rows[i].want);
+	}
+	has_it->step = step;
+	task_free(next);
+}
+
 /* --- the store --------------------------------------------------------- */
 
 /* A damaged store has lost the assignment. */

@@ -458,33 +458,56 @@ TEST(an_answer_that_does_not_change_the_node_is_refused)
 	ck_assert_ptr_nonnull(strstr(prompt(2), "T1.2 is as it was"));
 }
 
-/* The attempt fails, and so the planner is asked. */
-static bool
-fails_until_asked(void *arg)
+static void
+fail_attempt(void)
 {
 	struct agent *agent = auto_world_agent();
 
-	(void)arg;
-	if (is_asked(&plan_world))
-		return true;
 	if (agent->op == NULL && agent->worker->session.busy &&
 	    agent->worker->status != WORKER_STARTING)
 		outcome_attempt_failed(
 		    auto_world.mode, agent, "the check failed");
+}
+
+/* The attempt fails, and so the planner is asked. */
+static bool
+fails_until_asked(void *arg)
+{
+	(void)arg;
+	if (is_asked(&plan_world))
+		return true;
+	fail_attempt();
+	return false;
+}
+
+/* The same, but the planner may have too much to do. */
+static bool
+fails_until_wanted(void *arg)
+{
+	(void)arg;
+	if (plan_world_node("goal_a", "T1.1")->replan_why != NULL)
+		return true;
+	fail_attempt();
 	return false;
 }
 
 /* T1.1 is to be planned anew when it has failed, and has. */
 static void
-fail_task(void)
+fail_task_until(floor_fn *fn)
 {
 	plan_world_goal("goal_a", 1);
 	plan_world_plan("goal_a")->goal->recovery_policy = RECOVERY_REPLAN;
 	plan_book_record(plan_world.floor, BOOK_GOAL, "goal_a", "goal_a");
 	auto_world_turn(1);
-	floor_world_wait(fails_until_asked, &plan_world);
+	floor_world_wait(fn, &plan_world);
 	plan_world_settle();
 	auto_world_filed("t1 failed; ");
+}
+
+static void
+fail_task(void)
+{
+	fail_task_until(fails_until_asked);
 }
 
 static bool
@@ -531,6 +554,52 @@ TEST(a_task_that_cannot_be_planned_anew_is_for_a_person)
 	ck_assert_ptr_nonnull(
 	    strstr(node->blocked_reason, "The planner could not"));
 	ck_assert_int_eq(plan_world_events("assignment.escalated"), 1);
+}
+
+static void
+move_goal(const char *id, enum goal_status to)
+{
+	ck_assert_int_eq(plan_goal_move(plan_world_plan(id)->goal, to, NULL,
+			     NULL, clock_wall_ms(), NULL),
+	    0);
+	plan_book_record(plan_world.floor, BOOK_GOAL, id, id);
+	plan_floor_changed(plan_world.floor);
+}
+
+TEST(a_node_that_finds_too_many_questions_is_planned_anew_later)
+{
+	struct answer answer = { 0 };
+	const struct plan_node *node;
+	struct err err = { 0 };
+	int r = 0;
+
+	begin("", DIVIDES);
+	floor_world_sh("touch .llmc/go");
+	plan_world_goal("goal_b", 40);
+	move_goal("goal_b", GOAL_PAUSED);
+	for (int i = 2; r == 0; i++) {
+		cleanup_free char *id = xasprintf("T1.%d", i);
+
+		r = planner_replan(plan_world.floor->planner, "goal_b", id, "x",
+		    on_replanned, &answer, &err);
+	}
+	ck_assert_msg(r == -EAGAIN, "%s", err.msg);
+	fail_task_until(fails_until_wanted);
+	for (int i = 0; i < 4; i++) {
+		plan_floor_changed(plan_world.floor);
+		plan_world_settle();
+	}
+	node = plan_world_node("goal_a", "T1.1");
+	ck_assert_int_eq(node->replans, 0);
+	ck_assert_str_eq(node->replan_why, "the check failed");
+	ck_assert_int_eq(runs(), 0);
+	move_goal("goal_b", GOAL_CANCELLED);
+	planner_look(plan_world.floor->planner);
+	floor_world_until(answer.told);
+	plan_floor_changed(plan_world.floor);
+	plan_world_work(is_completed, &plan_world);
+	plan_world_is("goal_a", "completed; S1 done; ");
+	ck_assert_int_eq(runs(), 1);
 }
 
 /* Each daemon ends while it asks. */

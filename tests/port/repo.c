@@ -728,6 +728,20 @@ repo_trap_count(struct repo *repo)
 }
 
 void
+repo_meanwhile(struct repo *repo, const char *pattern, const char *does)
+{
+	cleanup_free char *text = xasprintf(
+	    "cat >\"$B/trap/git\" <<'E'\n#!/bin/sh\nPATH=$TRAP_PATH\n"
+	    "case \"$*\" in %s) [ -e \"$B/once\" ] || { >\"$B/once\"; "
+	    "(unset GIT_DIR GIT_WORK_TREE; cd \"$R\"; %s); };; esac\n"
+	    "exec git \"$@\"\nE\n",
+	    pattern, does);
+
+	repo_trap(repo, 0, "");
+	repo_sh(repo, text);
+}
+
+void
 repo_untrap(struct repo *repo)
 {
 	(void)repo;

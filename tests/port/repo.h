@@ -108,6 +108,9 @@ int repo_settle(struct repo *repo);
 void repo_trap(struct repo *repo, int nth, const char *mode);
 void repo_trap_us(void);
 int repo_trap_count(struct repo *repo); /* calls since then */
+/* Somebody else does that in the main tree right before the first git whose
+ * words match the pattern of a shell. */
+void repo_meanwhile(struct repo *repo, const char *pattern, const char *does);
 void repo_untrap(struct repo *repo);
 
 #endif

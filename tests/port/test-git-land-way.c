@@ -51,6 +51,24 @@ TEST(changes_in_the_way_wait)
 	}
 }
 
+/* git takes the folder of a submodule as it is, with all that is in it. */
+TEST(a_staged_file_where_a_submodule_comes_waits)
+{
+	cleanup_repo struct repo *repo = repo_with_tree();
+
+	repo_sh(repo, "git tag onto");
+	repo_wt(repo,
+	    "mkdir sub; git update-index --add --cacheinfo "
+	    "160000,$(git rev-parse HEAD),sub; git commit -qm w1");
+	ck_assert_msg(repo_squash(repo, "Do it\n") == 0, "%s", repo->msg);
+	repo_sh(repo,
+	    "git tag id refs/llmc/landing/ann; "
+	    "mkdir sub; echo mine >sub/f; git add sub/f");
+	ready_waits(repo, true, "sub/f");
+	repo_sh(repo, "git rm -qf sub/f");
+	ready_lands(repo, true);
+}
+
 TEST(many_files_in_the_way_are_named_in_short)
 {
 	cleanup_repo struct repo *repo = ready_work(false);

@@ -207,28 +207,13 @@ TEST(what_was_left_is_settled_without_a_landing)
 	ck_assert_int_eq(repo_trap_count(repo), 0);
 }
 
-/* A git that is in the way of the n-th one: a user who was faster. */
-static void
-stand_in_git(struct repo *repo, const char *pattern, const char *does)
-{
-	cleanup_free char *text = xasprintf(
-	    "cat >\"$B/trap/git\" <<'E'\n#!/bin/sh\nPATH=$TRAP_PATH\n"
-	    "case \"$*\" in %s) [ -e \"$B/once\" ] || { >\"$B/once\"; "
-	    "(unset GIT_DIR GIT_WORK_TREE; cd \"$R\"; %s); };; esac\n"
-	    "exec git \"$@\"\nE\n",
-	    pattern, does);
-
-	repo_trap(repo, 0, "");
-	repo_sh(repo, text);
-}
-
 /* Between our look at the tree and the lock on HEAD. */
 TEST(a_user_who_leaves_the_branch_first_keeps_the_files)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
 	repo_sh(repo, "git branch side");
-	stand_in_git(
+	repo_meanwhile(
 	    repo, "*--stdin*", "git symbolic-ref HEAD refs/heads/side");
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
 	repo_untrap(repo);

@@ -426,6 +426,26 @@ TEST(a_removal_saves)
 	}
 }
 
+/* The worker makes its branch another name of one that is not its own, when
+ * that was looked at already. */
+TEST(a_branch_that_leads_to_another_is_not_reset)
+{
+	cleanup_repo struct repo *repo = repo_with_tree();
+	const char *theirs;
+
+	repo_attached_only();
+	theirs = repo_sh(repo,
+	    "git branch -q theirs $(git commit-tree -p main -m theirs "
+	    "main^{tree}); git rev-parse theirs");
+	repo_wt(repo, WORK "; echo mine >>a.txt");
+	repo_meanwhile(repo, "*clean*",
+	    "git symbolic-ref refs/heads/llmc/ann refs/heads/theirs");
+	ck_assert_int_eq(repo_reset(repo), -EUCLEAN);
+	repo_untrap(repo);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "refs/heads/theirs"));
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse theirs"), theirs);
+}
+
 TEST(a_conflict_half_resolved_is_saved)
 {
 	cleanup_repo struct repo *repo = repo_with_tree();
