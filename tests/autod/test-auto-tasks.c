@@ -187,6 +187,24 @@ TEST_ROWS(an_answer_is_for_what_was_asked, nitems(asked_again))
 	    asked_again[_i].ask != ASK_BUDGET);
 }
 
+/* Its question would be lost: what else a person is asked comes after it. */
+TEST(a_task_that_asks_is_not_held_for_something_else)
+{
+	struct task *t;
+
+	auto_world_begin_turn(NULL, "Do it\n");
+	t = auto_world.core->state.tasks[0];
+	t->ask = ASK_QUESTION;
+	ck_assert_int_eq(
+	    outcome_hold(auto_world.mode, t, "its issue has changed"), -EBUSY);
+	ck_assert_int_eq(t->ask, ASK_QUESTION);
+	t->ask = ASK_NONE;
+	ck_assert_int_eq(
+	    outcome_hold(auto_world.mode, t, "its issue has changed"), 0);
+	floor_world_until(t->step == TASK_PARKED);
+	ck_assert_int_eq(t->ask, ASK_APPROVAL);
+}
+
 TEST(work_that_landed_elsewhere_is_done)
 {
 	struct agent *agent = auto_world_begin_turn(NULL, "Do it\n");

@@ -406,6 +406,27 @@ TEST(a_dirty_checkout_stays_as_it_is)
 	ck_assert_ptr_null(asked("follow"));
 }
 
+/* It is not asked what origin has for that. */
+TEST(the_branch_follows_when_another_git_is_done)
+{
+	int64_t looked_ms;
+
+	unit_hurry(30);
+	landing_world_begin(with_follow);
+	floor_world_sh(shared_origin);
+	floor_world_sh(OTHERS("x"));
+	floor_world_sh("touch .git/index.lock");
+	ck_assert(!landings_fresh(landing_world.landings));
+	floor_world_until(push_of()->looked_ms > 0);
+	floor_world_settle();
+	landing_world_main("first,");
+	looked_ms = push_of()->looked_ms;
+	floor_world_sh("rm .git/index.lock");
+	floor_world_until(
+	    strcmp(floor_world_sh("git log -1 --format=%s"), "their x") == 0);
+	ck_assert_int_eq(push_of()->looked_ms, looked_ms);
+}
+
 /* The answer and the journal were lost, and a person has taken the work back
  * since: it does not land a second time. Another task t1 of somebody else's is
  * another one: of another date, or of another author. */

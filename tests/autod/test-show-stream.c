@@ -705,13 +705,23 @@ TEST(events_from_before_somebody_looked_are_shown)
 	leave(&r);
 }
 
-TEST(screens_are_read_for_some_at_once_and_the_others_are_told)
-{
-	static const char who[] = "{\"worker\":\"auto-1\"}";
-	struct floor_call *last = NULL;
+static const struct {
+	const char *method, *params;
+	int at_once;
+	const char *words; /* for the next one */
+} slow_reads[] = {
+	{ "screen.get", "{\"worker\":\"auto-1\"}", 16,
+	    "16 others look at screens just now; try again in a moment" },
+	{ "replay.get", "{\"task\":\"auto-1\"}", 4,
+	    "4 others are being read; try again in a moment" },
+};
 
-	for (int i = 0; i < 17; i++)
-		last = floor_world_ask("screen.get", who);
-	ck_assert_str_eq(floor_world_answer(last),
-	    "16 others look at screens just now; try again in a moment");
+TEST_ROWS(what_takes_long_is_read_for_some_at_once, nitems(slow_reads))
+{
+	struct floor_call *next;
+
+	for (int i = 0; i < slow_reads[_i].at_once; i++)
+		floor_world_ask(slow_reads[_i].method, slow_reads[_i].params);
+	next = floor_world_ask(slow_reads[_i].method, slow_reads[_i].params);
+	ck_assert_str_eq(floor_world_answer(next), slow_reads[_i].words);
 }

@@ -265,6 +265,22 @@ TEST(no_daemon_is_left_in_a_console)
 	fleet_up();
 }
 
+/* Started in a console of another repository, which ends what is its own. */
+TEST(what_a_daemon_starts_is_not_the_consoles)
+{
+	const char *out = e2e_path("%s.out", fleet_root());
+
+	fleet_do("config", "set", "repo.setup_command",
+	    e2e_path("echo \"[$LLMC_KEEPER]\" >'%s'", out), NULL);
+	fleet_do("down", NULL);
+	e2e_expect(e2e_sh(fleet_root(),
+		       "LLMC_KEEPER=another/console1 \"$LLMC\" up --detach"),
+	    0, NULL);
+	fleet_add("adam");
+	fleet_wait("adam", "idle");
+	ck_assert_str_eq(e2e_read(out), "[]\n");
+}
+
 /* As on the host of a container in which the daemon runs. All of it ends with
  * the first process in there. */
 TEST(a_person_outside_of_the_daemons_container_is_told_so)

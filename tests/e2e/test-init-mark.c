@@ -83,6 +83,11 @@ TEST(a_clone_brings_no_settings)
 		       e2e_path("'%.*s/../autod/autod' --auto",
 			   (int)(strrchr(llmc, '/') - llmc), llmc)),
 	    1, "run: llmc init");
+	/* What only looks runs nothing that they say. */
+	e2e_expect(e2e_sh(root,
+		       e2e_path("echo {} | '%.*s/../autod/autod' --look tasks",
+			   (int)(strrchr(llmc, '/') - llmc), llmc)),
+	    0, NULL);
 	run = e2e_llmc(root, "doctor", NULL);
 	e2e_has(run->out, "fail  config ");
 	e2e_has(run->out, "ok    tmux        tmux");

@@ -159,6 +159,25 @@ TEST(an_end_declared_before_it_was_seen_is_no_failed_start)
 	ck_assert_int_eq(auto_landed(), 1);
 }
 
+/* It was started from a console of another repository. */
+TEST(the_daemon_has_the_options_and_nothing_of_the_console)
+{
+	const char *called = e2e_path("%s/called", unit_scratch());
+
+	e2e_script(e2e_path("%s/up.sh", unit_scratch()),
+	    e2e_path("#!/bin/sh\necho \"$* [$LLMC_KEEPER]\" >'%s'\n"
+		     "exec llmc up --auto --until-empty \"$@\"\n",
+		called));
+	auto_set(
+	    "overseer.daemon_command", e2e_path("'%s/up.sh'", unit_scratch()));
+	ck_assert_int_eq(setenv("LLMC_KEEPER", "another/console1", 1), 0);
+	ck_assert_int_eq(over_run("--concurrency", "2", "--post-accept-command",
+			     "true", NULL),
+	    OVER_STOPPED);
+	ck_assert_str_eq(e2e_read(called),
+	    "--concurrency 2 --post-accept-command true []\n");
+}
+
 /* --- nothing is left behind -------------------------------------------- */
 
 TEST(ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon)
