@@ -63,15 +63,30 @@ TEST(nuke_removes_what_the_sandbox_kept)
 	    ". ./eve ./eve/d ");
 }
 
+static const struct {
+	const char *make; /* in the worktree */
+	const char *words;
+} helped[] = {
+	{ "git init -q in; cd in; echo two >b.txt; git add b.txt; "
+	  "git commit -qm inside",
+	    "in" },
+	/* Somebody is making another one. */
+	{ "echo two >b.txt; d=$(git rev-parse --git-common-dir)/worktrees/new; "
+	  "mkdir \"$d\"; >\"$d/commondir\"; echo x >\"$d/gitdir\"; "
+	  "echo 'ref: refs/heads/x' >\"$d/HEAD\"",
+	    "commondir" },
+};
+
 /* Where a person can help, a worktree is not put aside. */
-TEST(nuke_leaves_a_worktree_with_a_repository_of_its_own)
+TEST_ROWS(nuke_leaves_a_worktree_that_a_person_can_help, nitems(helped))
 {
 	fleet_world_begin_idle(NULL);
-	floor_world_wt("adam",
-	    "git init -q in; cd in; echo two >b.txt; git add b.txt; "
-	    "git commit -qm inside");
-	floor_world_refused(command("worker.nuke"), API_FAILED, "in");
+	floor_world_wt("adam", helped[_i].make);
+	floor_world_refused(
+	    command("worker.nuke"), API_FAILED, helped[_i].words);
 	ck_assert_int_eq(fleet_world.adam->worker->status, WORKER_ERROR);
 	ck_assert_int_eq(fleet_world.told[EVENT_WORKTREE_BROKEN], 0);
-	ck_assert_str_eq(floor_world_wt("adam", "cat in/b.txt"), "two");
+	ck_assert_str_eq(
+	    floor_world_wt("adam", "cat b.txt in/b.txt 2>/dev/null || :"),
+	    "two");
 }
