@@ -94,6 +94,20 @@ TEST(a_result_with_others_counts_with_them)
 	landing_world_main("by eve,by adam,meanwhile,first,");
 }
 
+TEST(a_check_that_changes_its_judge_has_not_passed)
+{
+	const char *error;
+
+	begin(JUDGED);
+	landing_world_meanwhile("judge", "'[ ! -e b.txt ] || echo : >judge'");
+	landing_world_work("adam", "b.txt", "two");
+	error = floor_world_answer(accept("adam"));
+	ck_assert_msg(
+	    error != NULL && strstr(error, "fails auto.check_command") != NULL,
+	    "%s", error);
+	landing_world_main("meanwhile,first,");
+}
+
 static const char *const broken_rows[] = {
 	"rm 1/.git; git init -q 1",
 	"mv 1 x; ln -s ../.. 1",

@@ -136,6 +136,7 @@ static const struct line life[] = {
 	{ 0, "steal_tasks", "", "t1-1,6,a,-,queued,2" },
 	{ 0, "claim_one", "a3|t1-1",
 	    "t1-1,7,a,5,x,main,one,{},-,-,4,2,c was lost" },
+	{ 0, "leave", "a3", "" }, /* it has a task */
 	{ 0, "hello", "a4|-|300000|v1|2|1|-|main", "" },
 	{ 0, "+", "3000001", "" },
 	{ 0, "hello", "a4|-|300000|v1|2|1|-|main", "1,0,5267002,0" },
