@@ -21,7 +21,6 @@
 #include "base.h"
 
 #include <arpa/inet.h>
-#include <err.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -235,14 +234,18 @@ main(int argc, char **argv)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char process[64];
 
-	if (argc != 4)
-		errx(2, "usage: tcp-proxy PORT FILE PID");
+	if (argc != 4) {
+		fputs("usage: tcp-proxy PORT FILE PID\n", stderr);
+		return 2;
+	}
 	snprintf(process, sizeof process, "/proc/%s", argv[3]);
 	snprintf(mode, sizeof mode, "pass");
 	if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0 ||
 	    listen(fd, 16) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&at, &len) < 0)
-		err(1, "no port");
+	    getsockname(fd, (struct sockaddr *)&at, &len) < 0) {
+		perror("tcp-proxy: no port");
+		return 1;
+	}
 	printf("PORT %d\n", ntohs(at.sin_port));
 	fflush(stdout);
 	run(fd, (int)strtol(argv[1], NULL, 10), argv[2], process);
