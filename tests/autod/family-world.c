@@ -50,6 +50,7 @@ family_world_spawn_after(
 	plan_changed(&change.changes, node);
 	plan_edit_end(&change.edit, "added");
 	plan_change_end(&change);
+	plan_floor_changed(plan_world.floor);
 	plan_world_settle();
 }
 

@@ -423,6 +423,7 @@ change(const char *what)
 	ck_assert_int_eq(plan_edit_begin(&c.edit, NULL), 0);
 	plan_edit_end(&c.edit, what);
 	plan_change_end(&c);
+	plan_floor_changed(plan_world.floor);
 	mail_world_settle();
 }
 

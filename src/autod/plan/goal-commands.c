@@ -27,6 +27,7 @@ finish(struct plan_change *change, struct server_call *call, int r,
 		return;
 	}
 	plan_change_end(change);
+	plan_floor_changed(change->floor);
 	plan_call_answer(
 	    change->floor, call, plan->goal->id, plan_view_changed(plan));
 }
@@ -207,6 +208,7 @@ add_goal(struct plan_floor *floor, struct server_call *call, struct plan *plan,
 		set_plan(&change, next);
 	else
 		plan_change_end(&change);
+	plan_floor_changed(floor);
 	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
 }
 
@@ -630,6 +632,7 @@ change_node(struct plan_floor *floor, struct server_call *call,
 		return;
 	}
 	plan_change_end(&change);
+	plan_floor_changed(floor);
 	plan_call_answer(floor, call, plan->goal->id,
 	    plan_view_node_changed(plan, plan_named(plan, id)));
 }

@@ -64,6 +64,16 @@ plan_bind_of(const struct plan_floor *floor, const struct task *task)
 	return node;
 }
 
+struct task *
+plan_bind_task(const struct plan_floor *floor, const struct plan_node *node)
+{
+	struct task *t = node->work.task == NULL ?
+	    NULL :
+	    state_task(&floor->core->state, node->work.task);
+
+	return t != NULL && plan_bind_of(floor, t) == node ? t : NULL;
+}
+
 bool
 plan_bind_wants_worker(const struct plan_set *set, const struct plan_node *node)
 {
@@ -90,7 +100,7 @@ check(const struct plan_floor *floor, const struct plan *plan,
     const struct plan_node *node, bool late, struct err *err)
 {
 	if (plan_node_is_assigned(node)) {
-		const struct task *t = plan_tasks_of(floor, node);
+		const struct task *t = plan_bind_task(floor, node);
 
 		/* Another task on the node may be about to end. */
 		if (t != NULL &&

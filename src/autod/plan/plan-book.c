@@ -456,11 +456,9 @@ refuse(struct plan_book *book, const char *goal_id, const struct err *why)
 		.goal = goal_id,
 		.reason = why->msg });
 	plan_set_drop(&book->set, goal_id);
-	plan_calls_refuse(floor->calls, goal_id, why);
 	plan = plan_book_plan(floor, goal_id, &err);
 	if (plan != NULL)
 		pause_goal(floor, plan, why);
-	plan_floor_changed(floor);
 }
 
 /* A fault of a record, not of the disk. */
@@ -471,12 +469,10 @@ is_refusal(int code)
 	    code == -ENOENT;
 }
 
-/* Runs before a commit, too. If the book cannot be written, so does the next
- * one. */
-void
-plan_book_put(struct plan_book *book)
+/* If the book cannot be written, so does the next one. */
+bool
+plan_book_put(struct plan_book *book, char ***refused)
 {
-	cleanup_strv char **refused = NULL; /* each once */
 	const struct changed *first;
 
 	while ((first = TAILQ_FIRST(&book->changed)) != NULL) {
@@ -485,19 +481,15 @@ plan_book_put(struct plan_book *book)
 		int r = put_goal(book, goal_id, &err);
 
 		if (r < 0 && !is_refusal(r))
-			return;
+			return false;
 		forget_goal(book, goal_id);
-		if (r == 0 || plan_has(refused, goal_id))
+		if (r == 0 || plan_has(*refused, goal_id))
 			continue;
-		strv_add(&refused, goal_id);
+		strv_add(refused, goal_id);
 		refuse(book, goal_id, &err);
+		return true;
 	}
-}
-
-static void
-on_commit(void *arg)
-{
-	plan_book_put(arg);
+	return false;
 }
 
 /* --- the log ----------------------------------------------------------- */
@@ -561,7 +553,6 @@ plan_book_new(struct plan_floor *floor)
 
 	book->floor = floor;
 	TAILQ_INIT(&book->changed);
-	persist_before(floor->core, on_commit, book);
 	emit_subscribe(floor->core, on_event, book);
 	return book;
 }
@@ -579,7 +570,6 @@ plan_book_free(struct plan_book *book)
 	if (book == NULL)
 		return;
 	emit_unsubscribe(book->floor->core, on_event, book);
-	persist_before(book->floor->core, NULL, NULL);
 	plan_book_unload(book);
 	strmap_release(&book->by_name);
 	free(book);

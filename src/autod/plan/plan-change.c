@@ -23,6 +23,28 @@ plan_apply_work(struct plan_floor *floor, const struct plan_node *node)
 	plan_book_record(floor, BOOK_ASSIGNMENT, node->goal_id, node->id);
 }
 
+void
+plan_dispatch_ended(struct plan_floor *floor, struct plan_node *node,
+    struct plan_dispatch *dispatch, enum dispatch_result result,
+    const char *reason)
+{
+	dispatch->result = result;
+	node->work.updated_ms = clock_wall_ms();
+	plan_apply_work(floor, node);
+	/* That it was given to a person is no sign that one has seen it. */
+	if (dispatch->mode == DISPATCH_ESCALATE)
+		return;
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_DISPATCH_ENDED,
+		.goal = node->goal_id,
+		.node = node->id,
+		.assignment = node->work.id,
+		.dispatch = dispatch->id,
+		.action = dispatch->action,
+		.result = dispatch_result_words[result],
+		.reason = reason });
+}
+
 /* --- events ----------------------------------------------------------- */
 
 static void
@@ -54,6 +76,38 @@ tell(struct plan_floor *floor, const struct reconcile_event *e)
 	emit(floor->core, &event);
 }
 
+/* --- orders ----------------------------------------------------------- */
+
+void
+plan_order(struct plan_floor *floor, const struct reconcile_decision *decision)
+{
+	struct plan_order *order = xcalloc(1, sizeof *order);
+
+	order->floor = floor;
+	order->kind = decision->kind;
+	xstrset(&order->goal, decision->goal_id);
+	xstrset(&order->node, decision->node_id);
+	xstrset(&order->assignment, decision->assignment_id);
+	xstrset(&order->dispatch, decision->dispatch_id);
+	xstrset(&order->reason, decision->reason);
+	xstrset(&order->text, decision->text);
+	TAILQ_INSERT_TAIL(&floor->orders, order, entry);
+	persist_request(floor->core);
+}
+
+void
+plan_order_free(struct plan_order *order)
+{
+	TAILQ_REMOVE(&order->floor->orders, order, entry);
+	free(order->goal);
+	free(order->node);
+	free(order->assignment);
+	free(order->dispatch);
+	free(order->reason);
+	free(order->text);
+	free(order);
+}
+
 void
 plan_apply(struct plan_floor *floor, const struct reconcile_result *result)
 {
@@ -71,7 +125,7 @@ plan_apply(struct plan_floor *floor, const struct reconcile_result *result)
 			event_row(EVENT_ASSIGNMENT_ESCALATED)->name) != 0)
 			tell(floor, &result->events[i]);
 	for (size_t i = 0; i < result->decision_count; i++)
-		plan_dispatch_then(floor->dispatcher, &result->decisions[i]);
+		plan_order(floor, &result->decisions[i]);
 }
 
 /* --- edits ------------------------------------------------------------ */
@@ -183,8 +237,8 @@ tell_node(const struct plan_change *c, const struct plan_node *node)
 							 c->edit.why });
 }
 
-static void
-store(struct plan_change *c)
+void
+plan_change_end(struct plan_change *c)
 {
 	const struct plan_goal *goal = c->plan->goal;
 
@@ -202,13 +256,6 @@ store(struct plan_change *c)
 	plan_change_drop(c);
 }
 
-void
-plan_change_end(struct plan_change *c)
-{
-	store(c);
-	plan_floor_changed(c->floor);
-}
-
 int
 plan_change_node(struct plan_floor *floor, const struct plan_node *node,
     plan_edit_fn *edit, const char *actor, const char *why, struct err *err)
@@ -223,7 +270,7 @@ plan_change_node(struct plan_floor *floor, const struct plan_node *node,
 	if (r < 0)
 		plan_change_drop(&c);
 	else
-		store(&c);
+		plan_change_end(&c);
 	return r;
 }
 
@@ -299,16 +346,6 @@ refuse(struct plan_calls *calls, const char *goal_id, const char *words)
 	}
 }
 
-void
-plan_calls_refuse(
-    struct plan_calls *calls, const char *goal_id, const struct err *why)
-{
-	cleanup_free char *words = xasprintf(
-	    "it could not be stored, and nothing was changed: %s", why->msg);
-
-	refuse(calls, goal_id, words);
-}
-
 /* The book cannot be written: it may take long until it can. A command without
  * a daemon ends, and what it changed with it. */
 static void
@@ -317,6 +354,13 @@ on_event(const struct event *event, void *arg)
 	struct plan_calls *calls = arg;
 	cleanup_free char *words = NULL;
 
+	if (event->kind == EVENT_STORE_REFUSED) {
+		words = xasprintf(
+		    "it could not be stored, and nothing was changed: %s",
+		    event->reason);
+		refuse(calls, event->goal, words);
+		return;
+	}
 	if (event->kind != EVENT_STORE_UNWRITTEN)
 		return;
 	words = xasprintf("the book cannot be written%s: %s",

@@ -17,60 +17,12 @@
 
 #define REPLANS_MAX 3 /* times that the planner is asked about a node */
 
-/* A decision that waits to be committed. */
-struct order {
-	TAILQ_ENTRY(order) entry;
-	struct plan_dispatcher *dispatcher;
-	enum reconcile_kind kind;
-	char *goal, *node, *assignment, *dispatch, *reason, *text;
-};
-
-TAILQ_HEAD(orders, order);
-
 struct plan_dispatcher {
 	struct plan_floor *floor;
 	bool begun;
 	bool waiting; /* a message waits for its worker */
 	struct loop_call *again;
-	struct orders orders;
 };
-
-static void
-order_free(struct order *order)
-{
-	TAILQ_REMOVE(&order->dispatcher->orders, order, entry);
-	free(order->goal);
-	free(order->node);
-	free(order->assignment);
-	free(order->dispatch);
-	free(order->reason);
-	free(order->text);
-	free(order);
-}
-
-/* --- results ---------------------------------------------------------- */
-
-void
-plan_dispatch_ended(struct plan_floor *floor, struct plan_node *node,
-    struct plan_dispatch *dispatch, enum dispatch_result result,
-    const char *reason)
-{
-	dispatch->result = result;
-	node->work.updated_ms = clock_wall_ms();
-	plan_apply_work(floor, node);
-	/* That it was given to a person is no sign that one has seen it. */
-	if (dispatch->mode == DISPATCH_ESCALATE)
-		return;
-	emit(floor->core,
-	    &(struct event){ .kind = EVENT_DISPATCH_ENDED,
-		.goal = node->goal_id,
-		.node = node->id,
-		.assignment = node->work.id,
-		.dispatch = dispatch->id,
-		.action = dispatch->action,
-		.result = dispatch_result_words[result],
-		.reason = reason });
-}
 
 /* What a worker is marked with that was given the dispatch, and the receipt of
  * a person's; another one if it was sent again. */
@@ -242,6 +194,26 @@ carry_out(struct plan_dispatcher *dispatcher, struct plan_node *node,
 	}
 }
 
+/* --- after a change --------------------------------------------------- */
+
+/* A message that waits may be sent now, or is not wanted any more. */
+static void
+look(struct plan_dispatcher *dispatcher)
+{
+	if (dispatcher->begun && dispatcher->waiting)
+		loop_call_request(dispatcher->again);
+}
+
+void
+plan_floor_changed(struct plan_floor *floor)
+{
+	plan_tasks_changed(floor->tasks);
+	if (floor->dispatcher != NULL)
+		look(floor->dispatcher);
+	if (floor->tick != NULL)
+		plan_tick_wake(floor->tick, "plan changed");
+}
+
 /* --- another plan ----------------------------------------------------- */
 
 /* The node has no worker while it is divided: its worker's work is salvaged.
@@ -249,8 +221,8 @@ carry_out(struct plan_dispatcher *dispatcher, struct plan_node *node,
 static void
 on_replanned(struct plan *next, const struct err *err, void *arg)
 {
-	struct order *order = arg;
-	struct plan_floor *floor = order->dispatcher->floor;
+	struct plan_order *order = arg;
+	struct plan_floor *floor = order->floor;
 	struct plan_node *node = plan_set_assigned(
 	    plan_floor_set(floor), order->goal, order->node, order->assignment);
 
@@ -271,7 +243,7 @@ on_replanned(struct plan *next, const struct err *err, void *arg)
 		    floor->planner, next, order->node, order->reason, NULL);
 	}
 	plan_free(next);
-	order_free(order);
+	plan_order_free(order);
 	plan_floor_changed(floor);
 }
 
@@ -299,8 +271,8 @@ block(struct plan_floor *floor, struct plan *plan, struct plan_node *node,
 static void
 on_node_replanned(struct plan *next, const struct err *err, void *arg)
 {
-	struct order *order = arg;
-	struct plan_floor *floor = order->dispatcher->floor;
+	struct plan_order *order = arg;
+	struct plan_floor *floor = order->floor;
 	struct plan *plan = plan_set_plan(plan_floor_set(floor), order->goal);
 	struct plan_node *node =
 	    plan != NULL ? plan_find(plan, order->node) : NULL;
@@ -324,15 +296,15 @@ on_node_replanned(struct plan *next, const struct err *err, void *arg)
 			block(floor, plan, node, why, fault.msg);
 	}
 	plan_free(next);
-	order_free(order);
+	plan_order_free(order);
 	plan_floor_changed(floor);
 }
 
 /* False: the order is not needed any more. */
 static bool
-replan(struct order *order, bool assigned)
+replan(struct plan_order *order, bool assigned)
 {
-	struct plan_dispatcher *dispatcher = order->dispatcher;
+	struct plan_dispatcher *dispatcher = order->floor->dispatcher;
 	struct plan_floor *floor = dispatcher->floor;
 	const struct plan *plan =
 	    plan_set_plan(plan_floor_set(floor), order->goal);
@@ -359,8 +331,8 @@ replan(struct order *order, bool assigned)
 static void
 run_order(void *arg)
 {
-	struct order *order = arg;
-	struct plan_floor *floor = order->dispatcher->floor;
+	struct plan_order *order = arg;
+	struct plan_floor *floor = order->floor;
 	struct plan_node *node = plan_set_assigned(
 	    plan_floor_set(floor), order->goal, order->node, order->assignment);
 	struct plan_dispatch *d = node != NULL && order->dispatch != NULL ?
@@ -368,29 +340,24 @@ run_order(void *arg)
 	    NULL;
 
 	if (d != NULL && d->result == DISPATCH_PENDING)
-		carry_out(
-		    order->dispatcher, node, d, order->reason, order->text);
+		carry_out(order->floor->dispatcher, node, d, order->reason,
+		    order->text);
 	if (!replan(order, node != NULL))
-		order_free(order);
+		plan_order_free(order);
 	plan_tasks_changed(floor->tasks);
 }
 
 void
-plan_dispatch_then(struct plan_dispatcher *dispatcher,
-    const struct reconcile_decision *decision)
+plan_dispatcher_order(struct plan_dispatcher *dispatcher)
 {
-	struct order *order = xcalloc(1, sizeof *order);
+	struct plan_order *order;
 
-	order->dispatcher = dispatcher;
-	order->kind = decision->kind;
-	xstrset(&order->goal, decision->goal_id);
-	xstrset(&order->node, decision->node_id);
-	xstrset(&order->assignment, decision->assignment_id);
-	xstrset(&order->dispatch, decision->dispatch_id);
-	xstrset(&order->reason, decision->reason);
-	xstrset(&order->text, decision->text);
-	TAILQ_INSERT_TAIL(&dispatcher->orders, order, entry);
-	persist_then(dispatcher->floor->core, dispatcher, run_order, order);
+	TAILQ_FOREACH (order, &dispatcher->floor->orders, entry) {
+		if (!order->given)
+			persist_then(dispatcher->floor->core, dispatcher,
+			    run_order, order);
+		order->given = true;
+	}
 }
 
 /* --- what is stored only ---------------------------------------------- */
@@ -399,9 +366,9 @@ static bool
 is_replanning(
     const struct plan_dispatcher *dispatcher, const struct plan_node *node)
 {
-	const struct order *order;
+	const struct plan_order *order;
 
-	TAILQ_FOREACH (order, &dispatcher->orders, entry)
+	TAILQ_FOREACH (order, &dispatcher->floor->orders, entry)
 		if (order->kind == RECONCILE_REPLAN &&
 		    strcmp(order->goal, node->goal_id) == 0 &&
 		    strcmp(order->node, node->id) == 0)
@@ -416,7 +383,6 @@ resume_replans(struct plan_dispatcher *dispatcher, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		struct plan_node *node = plan->nodes[i];
-		struct order *order;
 
 		if (node->replan_why == NULL || is_replanning(dispatcher, node))
 			continue;
@@ -436,14 +402,10 @@ resume_replans(struct plan_dispatcher *dispatcher, struct plan *plan)
 		}
 		plan_book_record(
 		    dispatcher->floor, BOOK_NODE, node->goal_id, node->id);
-		order = xcalloc(1, sizeof *order);
-		order->dispatcher = dispatcher;
-		order->kind = RECONCILE_REPLAN;
-		xstrset(&order->goal, node->goal_id);
-		xstrset(&order->node, node->id);
-		TAILQ_INSERT_TAIL(&dispatcher->orders, order, entry);
-		persist_then(
-		    dispatcher->floor->core, dispatcher, run_order, order);
+		plan_order(dispatcher->floor,
+		    &(struct reconcile_decision){ .kind = RECONCILE_REPLAN,
+			.goal_id = node->goal_id,
+			.node_id = node->id });
 	}
 }
 
@@ -451,9 +413,9 @@ resume_replans(struct plan_dispatcher *dispatcher, struct plan *plan)
 static bool
 is_ordered(const struct plan_dispatcher *dispatcher, const char *dispatch)
 {
-	const struct order *order;
+	const struct plan_order *order;
 
-	TAILQ_FOREACH (order, &dispatcher->orders, entry)
+	TAILQ_FOREACH (order, &dispatcher->floor->orders, entry)
 		if (text_is(order->dispatch, dispatch))
 			return true;
 	return false;
@@ -479,13 +441,6 @@ resume(struct plan_dispatcher *dispatcher)
 		carry_out(dispatcher, node, d,
 		    reason != NULL ? reason : node->blocked_reason, NULL);
 	}
-}
-
-void
-plan_dispatcher_look(struct plan_dispatcher *dispatcher)
-{
-	if (dispatcher->begun && dispatcher->waiting)
-		loop_call_request(dispatcher->again);
 }
 
 static void
@@ -514,7 +469,7 @@ on_event(const struct event *event, void *arg)
 				    DISPATCH_ACCEPTED, NULL);
 		}
 	} else if (event->kind == EVENT_WORKER_MOVED) {
-		plan_dispatcher_look(dispatcher);
+		look(dispatcher);
 	}
 }
 
@@ -539,7 +494,6 @@ plan_dispatcher_new(struct plan_floor *floor)
 	struct plan_dispatcher *dispatcher = xcalloc(1, sizeof *dispatcher);
 
 	dispatcher->floor = floor;
-	TAILQ_INIT(&dispatcher->orders);
 	dispatcher->again =
 	    loop_call_new(floor->core->loop, on_pass_end, dispatcher);
 	emit_subscribe(floor->core, on_event, dispatcher);
@@ -549,17 +503,17 @@ plan_dispatcher_new(struct plan_floor *floor)
 void
 plan_dispatcher_free(struct plan_dispatcher *dispatcher)
 {
-	struct order *order;
+	struct plan_order *order;
 
 	if (dispatcher == NULL)
 		return;
 	emit_unsubscribe(dispatcher->floor->core, on_event, dispatcher);
 	loop_call_free(dispatcher->again);
 	persist_forget(dispatcher->floor->core, dispatcher);
-	while ((order = TAILQ_FIRST(&dispatcher->orders)) != NULL) {
+	while ((order = TAILQ_FIRST(&dispatcher->floor->orders)) != NULL) {
 		if (dispatcher->floor->planner != NULL)
 			planner_forget(dispatcher->floor->planner, order);
-		order_free(order);
+		plan_order_free(order);
 	}
 	free(dispatcher);
 }

@@ -219,6 +219,26 @@ store_jobs_free(struct store_jobs *jobs)
 
 /* --- the plans --------------------------------------------------------- */
 
+/* What follows from a refusal is in the same commit. */
+static void
+put(struct plan_floor *floor)
+{
+	cleanup_strv char **refused = NULL;
+
+	while (plan_book_put(floor->book, &refused))
+		plan_floor_changed(floor);
+}
+
+static void
+on_commit(void *arg)
+{
+	struct plan_floor *floor = arg;
+
+	put(floor);
+	if (floor->dispatcher != NULL)
+		plan_dispatcher_order(floor->dispatcher);
+}
+
 /* Plans and floors below are ready: go on where the last daemon stopped. */
 static void
 begin(struct plan_floor *floor)
@@ -284,7 +304,7 @@ tell_safe(struct plan_floor *floor)
 void
 plan_floor_close(struct plan_floor *floor)
 {
-	plan_book_put(floor->book);
+	put(floor);
 	close_plans(floor);
 	floor->state = PLAN_JOB;
 }
@@ -307,16 +327,6 @@ plan_floor_set_guest(
 	floor->guest_arg = arg;
 	if (guest != NULL && floor->state == PLAN_OPEN)
 		guest->opened(arg);
-}
-
-void
-plan_floor_changed(struct plan_floor *floor)
-{
-	plan_tasks_changed(floor->tasks);
-	if (floor->dispatcher != NULL)
-		plan_dispatcher_look(floor->dispatcher);
-	if (floor->tick != NULL)
-		plan_tick_wake(floor->tick, "plan changed");
 }
 
 /* --- what llmc status shows ------------------------------------------- */
@@ -350,6 +360,13 @@ show(void *arg)
 	json_object_put(core->state.goals);
 	core->state.goals = json;
 	persist_changed(core);
+}
+
+/* The planner has given a goal its plan. */
+static void
+on_planned(void *arg)
+{
+	plan_floor_changed(arg);
 }
 
 static void
@@ -413,10 +430,13 @@ plan_floor_new(struct auto_mode *mode)
 		.stop = floor_stop,
 	};
 	core_add_floor(floor->core, &floor->floor);
+	TAILQ_INIT(&floor->orders);
 	floor->book = plan_book_new(floor);
+	persist_before(floor->core, on_commit, floor);
 	floor->tasks = plan_tasks_new(floor);
 	floor->calls = plan_calls_new(floor);
 	floor->show = loop_call_new(floor->core->loop, show, floor);
+	floor->planned = loop_call_new(floor->core->loop, on_planned, floor);
 	emit_subscribe(floor->core, floor_on_event, floor);
 	goal_commands_register(floor);
 	plan_tick_register(floor);
@@ -446,8 +466,10 @@ plan_floor_free(struct plan_floor *floor)
 	close_plans(floor);
 	emit_unsubscribe(floor->core, floor_on_event, floor);
 	loop_call_free(floor->show);
+	loop_call_free(floor->planned);
 	plan_calls_free(floor->calls);
 	plan_tasks_free(floor->tasks);
+	persist_before(floor->core, NULL, NULL);
 	plan_book_free(floor->book);
 	free(floor->why);
 	free(floor);

@@ -9,9 +9,10 @@
  *   plan-bind.c      the assignment of a task, from its start to its outcome
  *   plan-tick.c      when the tick runs, and what it tells; what is known
  *                    about the assignments
- *   plan-dispatch.c  messages, fresh workers, persons
  *   plan-change.c    puts into the book and tells what was decided or changed;
  *                    calls, from the request to the answer
+ *   plan-dispatch.c  messages, fresh workers, persons; what follows from a
+ *                    change
  *   goal-commands.c, plan-view.c
  *                    the methods overseer.goal.*, .work.* and .plan.*
  *   planner.c        asks a model for plans, and what an answer does; what it
@@ -24,10 +25,13 @@
 #ifndef PLAN_FLOOR_H
 #define PLAN_FLOOR_H
 
+#include <sys/queue.h>
+
 #include "book.h"
 #include "core.h"
 #include "plan-edit.h"
 #include "plan.h"
+#include "reconcile.h"
 #include "buf.h"
 #include "work-record.h"
 
@@ -54,6 +58,8 @@ struct reconcile_result;
 struct server_call;
 struct store_jobs;
 struct task;
+
+TAILQ_HEAD(plan_orders, plan_order);
 
 enum plan_state {
 	PLAN_OFF, /* not enabled, and there are no goals */
@@ -85,6 +91,8 @@ struct plan_floor {
 	struct plan_tasks *tasks;
 	struct plan_calls *calls; /* to be answered after the commit */
 	struct loop_call *show; /* what llmc status shows */
+	struct loop_call *planned; /* the planner has made a plan */
+	struct plan_orders orders; /* decided, and not carried out yet */
 	struct store_jobs *jobs;
 	const struct plan_guest *guest; /* NULL = none */
 	void *guest_arg;
@@ -137,8 +145,10 @@ void plan_book_free(struct plan_book *book);
 /* Read the plans. -EBADMSG: a record that no plan can be made of; codes of
  * book.h. The set is empty then. */
 int plan_book_load(struct plan_book *book, struct err *err);
-/* Put what was named, without waiting for the commit. */
-void plan_book_put(struct plan_book *book);
+/* Put what was named, without waiting for the commit. True: a goal was refused;
+ * call it again after plan_floor_changed(). refused: those that were, each
+ * once, empty at first; the caller frees it. */
+bool plan_book_put(struct plan_book *book, char ***refused);
 /* Forget the plans, and what was named and not put. */
 void plan_book_unload(struct plan_book *book);
 /* Is there any goal, open or not? */
@@ -184,6 +194,9 @@ int plan_bind_find(const struct plan_set *set, const char *key,
 /* The node whose work, open or ended, this task is; NULL = none. */
 struct plan_node *
 plan_bind_of(const struct plan_floor *floor, const struct task *task);
+/* The task of the work on the node, in the state; NULL = none. */
+struct task *
+plan_bind_task(const struct plan_floor *floor, const struct plan_node *node);
 /* Is it to be given to a fresh worker, and has no task yet? */
 bool plan_bind_wants_worker(
     const struct plan_set *set, const struct plan_node *node);
@@ -245,10 +258,6 @@ void plan_tasks_changed(struct plan_tasks *tasks);
 /* The book is closed. */
 void plan_tasks_closed(struct plan_tasks *tasks);
 
-/* The task of the work on the node, in the state; NULL = none. */
-struct task *
-plan_tasks_of(const struct plan_floor *floor, const struct plan_node *node);
-
 /* May auto workers have nodes (plan.enabled, plan.allow_agents)? */
 bool plan_tasks_allowed(const struct plan_floor *floor);
 
@@ -264,8 +273,7 @@ bool plan_tasks_allowed(const struct plan_floor *floor);
 /* --- what was decided ------------------------------------------------ */
 
 /* What was decided about plans, or changed in them, goes to the book, and what
- * happened is told. Decisions are carried out once all of it is committed
- * (plan-dispatch.c). PLAN_OPEN only. */
+ * happened is told. PLAN_OPEN only. */
 
 /* A run of the tick, or of one assignment. */
 void
@@ -273,6 +281,25 @@ plan_apply(struct plan_floor *floor, const struct reconcile_result *result);
 
 /* The work on the node, with its last dispatch. */
 void plan_apply_work(struct plan_floor *floor, const struct plan_node *node);
+
+/* Record the result of a dispatch of this node; reason may be NULL. */
+void plan_dispatch_ended(struct plan_floor *floor, struct plan_node *node,
+    struct plan_dispatch *dispatch, enum dispatch_result result,
+    const char *reason);
+
+/* A decision that waits until everything that was changed before is committed,
+ * and is then carried out. Strings are owned, NULL = none. */
+struct plan_order {
+	TAILQ_ENTRY(plan_order) entry;
+	struct plan_floor *floor;
+	enum reconcile_kind kind;
+	bool given; /* to plan-dispatch.c */
+	char *goal, *node, *assignment, *dispatch, *reason, *text;
+};
+
+void
+plan_order(struct plan_floor *floor, const struct reconcile_decision *decision);
+void plan_order_free(struct plan_order *order);
 
 #define PLAN_CHANGE_PERSON "person" /* the actor */
 
@@ -291,13 +318,13 @@ struct plan_change {
 /* why: may be NULL; borrowed until the end. */
 void plan_change_begin(struct plan_change *change, struct plan_floor *floor,
     struct plan *plan, const char *why);
-/* It has been made: queue what is ready now, store it, and tell. */
+/* It has been made: queue what is ready now, store it, and tell. What follows
+ * from it is for the caller: plan_floor_changed(). */
 void plan_change_end(struct plan_change *change);
 /* It was refused, and changed nothing. */
 void plan_change_drop(struct plan_change *change);
 
-/* The whole change of one node by the daemon. What follows from it is for the
- * caller: plan_floor_changed(). */
+/* The whole change of one node by the daemon, likewise. */
 typedef int
 plan_edit_fn(const struct plan_edit *edit, const char *id, struct err *err);
 int plan_change_node(struct plan_floor *floor, const struct plan_node *node,
@@ -316,9 +343,6 @@ struct plan_calls *plan_calls_new(struct plan_floor *floor);
 void plan_calls_free(struct plan_calls *calls);
 /* The plans are about to be closed: refuse what waits. */
 void plan_calls_closed(struct plan_calls *calls);
-/* The book has refused what was changed in this goal. */
-void plan_calls_refuse(
-    struct plan_calls *calls, const char *goal_id, const struct err *why);
 
 /* Are the plans open? If not, the call is refused, with what to type. */
 bool plan_call_begin(struct plan_floor *floor, struct server_call *call);

@@ -59,21 +59,11 @@ struct plan_dispatcher *plan_dispatcher_new(struct plan_floor *floor);
 /* Call before the book is closed. */
 void plan_dispatcher_free(struct plan_dispatcher *dispatcher);
 
-/* Carry it out once everything that was changed before is stored. */
-void plan_dispatch_then(struct plan_dispatcher *dispatcher,
-    const struct reconcile_decision *decision);
+/* Before a commit: carry out what was decided once it is done. */
+void plan_dispatcher_order(struct plan_dispatcher *dispatcher);
 
 /* The book is open: carry out what an earlier daemon has stored only. */
 void plan_dispatcher_begin(struct plan_dispatcher *dispatcher);
-
-/* A plan has changed: a message that waits may be sent now, or is not wanted
- * any more. */
-void plan_dispatcher_look(struct plan_dispatcher *dispatcher);
-
-/* Record the result of a dispatch of this node; reason may be NULL. */
-void plan_dispatch_ended(struct plan_floor *floor, struct plan_node *node,
-    struct plan_dispatch *dispatch, enum dispatch_result result,
-    const char *reason);
 
 /* --- the tick, plan-tick.c ------------------------------------------- */
 

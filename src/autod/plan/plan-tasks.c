@@ -135,16 +135,6 @@ let_go(struct plan_tasks *tasks, struct look *look)
 
 /* --- the state -------------------------------------------------------- */
 
-struct task *
-plan_tasks_of(const struct plan_floor *floor, const struct plan_node *node)
-{
-	struct task *t = node->work.task == NULL ?
-	    NULL :
-	    state_task(&floor->core->state, node->work.task);
-
-	return t != NULL && plan_bind_of(floor, t) == node ? t : NULL;
-}
-
 /* Nobody has begun it, or answered what it asked: nothing is lost with it. */
 static bool
 is_unstarted(const struct task *t)
@@ -585,7 +575,7 @@ plan_tasks_begin(struct plan_tasks *tasks)
 	set = plan_floor_set(floor);
 	while ((worked = plan_set_next(set, &cursor)) != NULL)
 		if (worked->work.task != NULL &&
-		    plan_tasks_of(floor, worked) == NULL)
+		    plan_bind_task(floor, worked) == NULL)
 			plan_bind_release(
 			    floor, worked, "no task is known for it");
 	for (size_t i = 0; i < set->plan_count; i++) {

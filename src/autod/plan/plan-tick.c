@@ -191,7 +191,7 @@ read_one(struct plan_telemetry *telemetry, const struct plan_node *node,
 {
 	struct plan_floor *floor = telemetry->floor;
 	const struct plan_work *work = &node->work;
-	const struct task *t = plan_tasks_of(floor, node);
+	const struct task *t = plan_bind_task(floor, node);
 	const char *name = t != NULL ? t->worker : work->worker;
 	struct agent *agent =
 	    name != NULL ? fleet_find(floor->fleet, name) : NULL;

@@ -115,6 +115,8 @@ planner_goal_apply(struct plan_floor *floor, const struct plan *next,
 			.count = (int64_t)plan->count,
 			.text = text });
 	plan_change_end(&change);
+	if (text != NULL)
+		loop_call_request(floor->planned);
 	return 0;
 }
 

@@ -654,10 +654,12 @@ end_nodes(struct team_floor *floor, const char *goal, const struct task *t,
 		if (text_is(of, t->id) && is_to_end(floor, plan->nodes[i]))
 			any |= end_node(floor, &change, plan->nodes[i], t);
 	}
-	if (any)
-		plan_change_end(&change);
-	else
+	if (!any) {
 		plan_change_drop(&change);
+		return;
+	}
+	plan_change_end(&change);
+	plan_floor_changed(floor->plan);
 }
 
 static void

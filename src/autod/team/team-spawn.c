@@ -480,6 +480,7 @@ change_plan(struct asked *a, struct plan_node **nodes, struct err *err)
 	persist_changed(floor->core);
 	a->floor->asking = a->actor;
 	plan_change_end(&change);
+	plan_floor_changed(a->floor->plan);
 	a->floor->asking = NULL;
 	return 0;
 }
