@@ -350,13 +350,14 @@ run_order(void *arg)
 void
 plan_dispatcher_order(struct plan_dispatcher *dispatcher)
 {
-	struct plan_order *order;
+	struct plan_order *order = NULL;
 
 	TAILQ_FOREACH (order, &dispatcher->floor->orders, entry) {
-		if (!order->given)
-			persist_then(dispatcher->floor->core, dispatcher,
-			    run_order, order);
+		if (order->given)
+			continue;
 		order->given = true;
+		persist_then(
+		    dispatcher->floor->core, dispatcher, run_order, order);
 	}
 }
 
