@@ -168,7 +168,7 @@ static struct due
 find_due(struct team_deliver *d, const struct agent *agent, bool again)
 {
 	const struct team_floor *floor = d->floor;
-	cleanup_free char *actor = team_mail_actor(agent);
+	cleanup_free char *actor = team_actor_of(agent);
 	const struct team_box *box = team_post_box(floor, actor);
 	struct due due = { NULL, 0 };
 	int64_t now_ms = clock_wall_ms();
@@ -176,7 +176,7 @@ find_due(struct team_deliver *d, const struct agent *agent, bool again)
 
 	if (box == NULL)
 		return due;
-	since_ms = team_post_since(floor, agent);
+	since_ms = team_actor_since(floor, agent);
 	due.mails = xcalloc(box->count, sizeof(struct mail *));
 	for (size_t i = 0; i < box->count; i++) {
 		struct mail *mail = box->mails[i];
@@ -405,63 +405,8 @@ team_deliver_free(struct team_deliver *d)
 	free(d);
 }
 
-#define TASK_ACTOR "actor:task:"
-#define HOPS_MAX   8
-#define AWAIT_MS   ((int64_t)10 * 1000)
-
-/* --- where it goes ------------------------------------------------------ */
-
-/* "HOST:NAME", or the person of another host: nothing here changes it. */
-static bool
-is_addressed(const char *actor)
-{
-	return strcmp(actor, ACTOR_PERSON) == 0 ||
-	    !text_begins(actor, "actor:");
-}
-
-static bool
-is_here(struct team_floor *floor, const char *actor)
-{
-	const struct task *task = team_post_task(floor, actor);
-
-	return task != NULL ? task->step != TASK_ELSEWHERE :
-			      team_mail_agent(floor, actor) != NULL;
-}
-
-char *
-team_hosts_route(struct team_floor *floor, const char *actor)
-{
-	const struct auto_mode *mode = floor->mode;
-	const struct state *state = &floor->core->state;
-	const struct task *task;
-	const char *owner;
-
-	if (mode->hosts == NULL || is_here(floor, actor))
-		return NULL;
-	if (is_addressed(actor))
-		return strchr(actor, ':') != NULL &&
-			strcmp(actor, ACTOR_PERSON) != 0 ?
-		    xstrndup(actor, strcspn(actor, ":")) :
-		    NULL;
-	task = team_post_task(floor, actor);
-	if (task != NULL)
-		return task->host != NULL ? xstrdup(task->host) : NULL;
-	for (size_t i = 0; i < state->task_count; i++) {
-		const char *parent = state->tasks[i]->launch.parent_actor;
-
-		if (!text_is(parent, actor))
-			continue;
-		owner = mode->hosts->owner(mode->hosts_arg, state->tasks[i]);
-		if (owner != NULL)
-			return xstrdup(owner);
-	}
-	/* The owner of a task is a part of its id. */
-	owner = text_begins(actor, TASK_ACTOR) ? strchr(actor, '-') : NULL;
-	return owner != NULL && owner[1] != '\0' &&
-		strcmp(owner + 1, state->host) != 0 ?
-	    xstrdup(owner + 1) :
-	    NULL;
-}
+#define HOPS_MAX 8
+#define AWAIT_MS ((int64_t)10 * 1000)
 
 /* --- sending ------------------------------------------------------------- */
 
@@ -493,7 +438,7 @@ team_hosts_look(struct team_floor *floor)
 	if (mode->hosts == NULL || !floor->open)
 		return;
 	while ((box = team_post_next(floor, box)) != NULL) {
-		cleanup_free char *host = team_hosts_route(floor, box->actor);
+		cleanup_free char *host = team_actor_host(floor, box->actor);
 
 		for (size_t i = 0; i < box->count; i++) {
 			const struct mail *mail = box->mails[i];
@@ -506,9 +451,10 @@ team_hosts_look(struct team_floor *floor)
 			}
 			id = letter_id(mail);
 			send_one(floor, mail);
-			if (!is_addressed(box->actor) &&
-			    (host != NULL ? strcmp(host, mail->to_host) != 0 :
-					    is_here(floor, box->actor)))
+			if (!team_actor_is_addressed(box->actor) &&
+			    (host != NULL ?
+				    strcmp(host, mail->to_host) != 0 :
+				    team_actor_is_here(floor, box->actor)))
 				mode->hosts->recall(mode->hosts_arg, id);
 		}
 	}
@@ -517,7 +463,7 @@ team_hosts_look(struct team_floor *floor)
 
 		if (mail == NULL)
 			continue;
-		mail->to_host = team_hosts_route(floor, mail->to);
+		mail->to_host = team_actor_host(floor, mail->to);
 		mail->hops++;
 		send_one(floor, mail);
 		team_post_save(floor, mail);
@@ -629,15 +575,16 @@ team_hosts_sent(void *arg, const char *letter, bool done,
 		TAILQ_FOREACH (await, floor->awaits, entry)
 			if (strcmp(await->id, id) == 0)
 				break;
-	now = team_hosts_route(floor, mail->to);
+	now = team_actor_host(floor, mail->to);
 	if (done) {
 		const char *worker = json_string_or(answer, "to_worker", NULL);
 
 		if (worker != NULL)
 			xstrset(&mail->to_worker, worker);
 		mail_given_away(mail, clock_wall_ms());
-	} else if (mail->hops < HOPS_MAX && !is_addressed(mail->to) &&
-	    (why == NULL || is_here(floor, mail->to) ||
+	} else if (mail->hops < HOPS_MAX &&
+	    !team_actor_is_addressed(mail->to) &&
+	    (why == NULL || team_actor_is_here(floor, mail->to) ||
 		(now != NULL && strcmp(now, mail->to_host) != 0))) {
 		/* Its recipient has moved meanwhile. */
 		xstrset(&mail->to_host, NULL);

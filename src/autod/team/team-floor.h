@@ -4,7 +4,8 @@
  * The top floor: delegation. Agents report, write mail, ask each other and ask
  * for other agents; the daemon answers as actor:system:overseer.
  *
- *   team-post.c      mail becomes a record; who an actor is; how much is sent
+ *   team-actor.c     who an actor is: a task, a worker, a person; on which host
+ *   team-post.c      mail becomes a record; how much is sent
  *   team-mail.c      mail_send, mail_inbox, mail_ack, and mail.* for people
  *   team-deliver.c   mail into sessions, and to agents of other hosts
  *   team-family.c    agents, those that they spawned, and how both end

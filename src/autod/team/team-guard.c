@@ -344,7 +344,7 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, API_E_INVALID_PLAN, "%s", err.msg);
 		return;
 	}
-	actor = team_mail_actor(agent);
+	actor = team_actor_of(agent);
 	team_reserve_sweep(floor, NULL);
 	if (is_taken(floor, call, actor, paths))
 		return;
@@ -428,7 +428,7 @@ on_release(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, API_E_INVALID_PLAN, "%s", err.msg);
 		return;
 	}
-	actor = team_mail_actor(agent);
+	actor = team_actor_of(agent);
 	count = count_meant(floor, actor, paths, &missing);
 	if (missing != NULL) {
 		serve_refuse(call, API_E_NOT_FOUND,
@@ -459,7 +459,7 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 
 	if (agent == NULL || !plan_call_begin(floor->plan, call))
 		return;
-	actor = team_mail_actor(agent);
+	actor = team_actor_of(agent);
 	list = json_object_new_array();
 	for (size_t i = 0; i < floor->reserve->count; i++) {
 		const struct reservation *r = floor->reserve->list[i];
@@ -705,7 +705,7 @@ team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
 		    is_offered(floor, agent, strchr(m->name, '.') + 1))
 			strv_add(&policy->llmc_tools, strchr(m->name, '.') + 1);
 	/* Add what others than this agent have reserved. */
-	actor = team_mail_actor(agent);
+	actor = team_actor_of(agent);
 	now = clock_wall_ms();
 	for (size_t i = 0; i < floor->reserve->count; i++) {
 		const struct reservation *r = floor->reserve->list[i];

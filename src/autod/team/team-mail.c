@@ -61,12 +61,12 @@ static void
 set_recipient(
     struct team_floor *floor, struct recipient *who, const char *actor)
 {
-	const struct agent *agent = team_mail_agent(floor, actor);
+	const struct agent *agent = team_actor_agent(floor, actor);
 
 	xstrset(&who->actor, actor);
 	xstrset(&who->worker, agent != NULL ? agent->worker->name : NULL);
 	free(who->host);
-	who->host = team_hosts_route(floor, actor);
+	who->host = team_actor_host(floor, actor);
 }
 
 /* Resolve a name, for any caller. */
@@ -88,8 +88,8 @@ find_recipient(struct team_floor *floor, const char *to, const char *names,
 		    "%s has no task now, and would not read it", to);
 		return API_E_NOT_FOUND;
 	}
-	actor = agent != NULL ? team_mail_actor(agent) : xstrdup(to);
-	if (team_post_find(floor, actor) == TEAM_ACTOR_UNKNOWN) {
+	actor = agent != NULL ? team_actor_of(agent) : xstrdup(to);
+	if (team_actor_find(floor, actor) == TEAM_ACTOR_UNKNOWN) {
 		err_set(
 		    err, API_E_NOT_FOUND, "there is no %s: name %s", to, names);
 		return API_E_NOT_FOUND;
@@ -104,10 +104,10 @@ find_recipient(struct team_floor *floor, const char *to, const char *names,
 static bool
 is_child(struct team_floor *floor, const struct task *task, const char *actor)
 {
-	const struct task *other = team_post_task(floor, actor);
+	const struct task *other = team_actor_task(floor, actor);
 
 	if (other == NULL)
-		return team_post_spawned(floor, actor, task->id);
+		return team_actor_spawned(floor, actor, task->id);
 	return task_is_child(other) &&
 	    strcmp(other->launch.parent, task->id) == 0;
 }
@@ -247,7 +247,7 @@ send_draft(struct team_floor *floor, struct server_call *call,
 		json_set_string(result, "note",
 		    "it waits until that host takes it; you get mail if it "
 		    "cannot be delivered");
-	} else if (team_post_find(floor, draft->to) == TEAM_ACTOR_ENDED)
+	} else if (team_actor_find(floor, draft->to) == TEAM_ACTOR_ENDED)
 		json_set_string(result, "note",
 		    "it is recorded, but will not be read: its recipient "
 		    "has ended");
@@ -276,7 +276,7 @@ on_agent_send(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, code, "%s", err.msg);
 		return;
 	}
-	from = team_mail_actor(agent);
+	from = team_actor_of(agent);
 	goal = task != NULL ? goal_of(task) : NULL;
 	draft.from = from;
 	draft.from_worker = agent->worker->name;
@@ -320,7 +320,7 @@ static bool
 is_family(struct team_floor *floor, const char *from, const char *to)
 {
 	const struct state *state = &floor->core->state;
-	const struct task *task = team_post_task(floor, to);
+	const struct task *task = team_actor_task(floor, to);
 
 	if (strcmp(from, ACTOR_PERSON) == 0 ||
 	    strcmp(from, ACTOR_OVERSEER) == 0 || strcmp(to, ACTOR_PERSON) == 0)
@@ -345,7 +345,7 @@ static int
 find_here(struct team_floor *floor, const struct mail *mail,
     struct recipient *who, struct err *err)
 {
-	const struct task *child = team_post_task(floor, mail->from);
+	const struct task *child = team_actor_task(floor, mail->from);
 	const char *to = mail->to;
 	int code;
 
@@ -354,10 +354,10 @@ find_here(struct team_floor *floor, const struct mail *mail,
 		return 0;
 	}
 	if (child != NULL && task_is_child(child) &&
-	    text_begins(to, "actor:") && team_post_task(floor, to) == NULL)
+	    text_begins(to, "actor:") && team_actor_task(floor, to) == NULL)
 		to = child->launch.parent_actor;
 	code = find_recipient(floor, to, person_names, who, err);
-	if (code == 0 && team_post_find(floor, who->actor) == TEAM_ACTOR_ENDED)
+	if (code == 0 && team_actor_find(floor, who->actor) == TEAM_ACTOR_ENDED)
 		code = err_set(err, API_E_NOT_FOUND, "%s has ended", to);
 	if (code == 0 && !is_family(floor, mail->from, who->actor))
 		code = err_set(err, API_E_NOT_FOUND,
@@ -498,7 +498,7 @@ on_agent_inbox(void *arg, struct server_call *call, struct json_object *params)
 
 	if (agent == NULL || !plan_call_begin(floor->plan, call))
 		return;
-	actor = team_mail_actor(agent);
+	actor = team_actor_of(agent);
 	rows = id != NULL ?
 	    plan_query_records(floor->plan, call, BOOK_MAIL, id) :
 	    plan_query_mail(floor->plan, call, actor,
@@ -509,7 +509,7 @@ on_agent_inbox(void *arg, struct server_call *call, struct json_object *params)
 		    json_bool_or(params, "unread", false),
 		.whole = id != NULL,
 		.reader = actor,
-		.since_ms = team_post_since(floor, agent),
+		.since_ms = team_actor_since(floor, agent),
 		.call = json_string_or(params, "call", NULL) };
 	shown = show_rows(floor, rows, &list, true);
 	if (id != NULL && json_object_array_length(shown) == 0) {
@@ -635,10 +635,10 @@ on_agent_ack(void *arg, struct server_call *call, struct json_object *params)
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
-	actor = team_mail_actor(agent);
+	actor = team_actor_of(agent);
 	ack(floor, call, json_string_or(params, "id", ""),
 	    &(struct list){
-		.reader = actor, .since_ms = team_post_since(floor, agent) });
+		.reader = actor, .since_ms = team_actor_since(floor, agent) });
 }
 
 static void

@@ -6,22 +6,16 @@
 #include "attempt.h"
 #include "auto.h"
 #include "book.h"
-#include "event.h"
-#include "intake.h"
 #include "mail.h"
 #include "notice.h"
 #include "person.h"
 #include "plan-floor.h"
-#include "plan.h"
-#include "serve.h"
 #include "state.h"
 #include "task.h"
 #include "team-private.h"
 
-#define TASK_ACTOR   "actor:task:"
-#define WORKER_ACTOR "actor:worker:"
-#define SHOWN        1000 /* bytes of a body in a message to people */
-#define AGAIN_MS     ((int64_t)24 * 60 * 60 * 1000)
+#define SHOWN    1000 /* bytes of a body in a message to people */
+#define AGAIN_MS ((int64_t)24 * 60 * 60 * 1000)
 
 TAILQ_HEAD(box_list, team_box);
 
@@ -30,191 +24,10 @@ struct team_post {
 	struct mail_rate rate; /* what was sent in the last minute */
 };
 
-/* --- who -------------------------------------------------------------- */
-
-char *
-team_mail_actor(const struct agent *agent)
-{
-	const struct task *task = auto_task(agent);
-
-	return task != NULL ? task_actor(task) :
-			      xasprintf(WORKER_ACTOR "%s", agent->worker->name);
-}
-
-struct task *
-team_post_task(struct team_floor *floor, const char *actor)
-{
-	const struct state *state = &floor->core->state;
-
-	if (text_begins(actor, TASK_ACTOR)) {
-		struct task *task =
-		    state_task(state, actor + strlen(TASK_ACTOR));
-
-		if (task != NULL && task->launch.actor == NULL)
-			return task;
-	}
-	for (size_t i = 0; i < state->task_count; i++) {
-		const char *name = state->tasks[i]->launch.actor;
-
-		if (text_is(name, actor))
-			return state->tasks[i];
-	}
-	return NULL;
-}
-
-struct agent *
-team_mail_agent(struct team_floor *floor, const char *actor)
-{
-	const struct task *task;
-	struct agent *agent;
-
-	if (text_begins(actor, WORKER_ACTOR)) {
-		agent = fleet_find(floor->fleet, actor + strlen(WORKER_ACTOR));
-		return agent != NULL && auto_task(agent) == NULL ? agent : NULL;
-	}
-	task = team_post_task(floor, actor);
-	if (task == NULL || task->worker == NULL)
-		return NULL;
-	agent = fleet_find(floor->fleet, task->worker);
-	return agent != NULL && auto_task(agent) == task ? agent : NULL;
-}
-
-int64_t
-team_post_since(const struct team_floor *floor, const struct agent *agent)
-{
-	const struct task *task = auto_task(agent);
-	struct plan *plan = NULL;
-	struct plan_node *node = NULL;
-
-	if (task == NULL)
-		return agent->worker->created_ms;
-	if (task->launch.actor == NULL)
-		return 0; /* ids of tasks are counted */
-	/* It could get mail before there was a task. */
-	if (floor->plan->state == PLAN_OPEN && intake_is_planned(task) &&
-	    plan_bind_find(plan_floor_set(floor->plan), task->key, &plan, &node,
-		NULL) == 0 &&
-	    node != NULL)
-		return node->created_ms;
-	return task->created_ms;
-}
-
-/* Is it still to be worked on? */
-static bool
-is_open(const struct plan *plan, const struct plan_node *node)
-{
-	return goal_status_open(plan->goal->status) &&
-	    node_status_open(node->status) && node->status != NODE_BLOCKED;
-}
-
-/* A node keeps whom it was spawned for. parent: NULL = any; open: only what is
- * to be worked on. */
-static bool
-find_spawn(const struct team_floor *floor, const char *actor,
-    const char *parent, bool open)
-{
-	const struct plan_set *set = floor->plan->state == PLAN_OPEN ?
-	    plan_floor_set(floor->plan) :
-	    NULL;
-
-	for (size_t i = 0; set != NULL && i < set->plan_count; i++) {
-		const struct plan *plan = set->plans[i];
-
-		for (size_t k = 0; k < plan->count; k++) {
-			const struct task_launch *spawn = plan->nodes[k]->spawn;
-
-			if (spawn != NULL && text_is(spawn->actor, actor) &&
-			    (!open || is_open(plan, plan->nodes[k])) &&
-			    (parent == NULL || text_is(spawn->parent, parent)))
-				return true;
-		}
-	}
-	return false;
-}
-
-bool
-team_post_spawned(
-    const struct team_floor *floor, const char *actor, const char *parent)
-{
-	return find_spawn(floor, actor, parent, false);
-}
-
-/* Ids of tasks are counted; in a fleet the host follows. */
-static bool
-was_task(const struct team_floor *floor, const char *actor)
-{
-	const struct state *state = &floor->core->state;
-	const char *id = actor + strlen(TASK_ACTOR);
-	cleanup_free char *digits = NULL;
-	int64_t number;
-
-	if (!text_begins(actor, TASK_ACTOR "t"))
-		return false;
-	digits = xstrndup(id + 1, strcspn(id + 1, "-"));
-	id += 1 + strlen(digits);
-	return (*id == '\0' || text_is(state->host, id + 1)) &&
-	    text_parse_int(digits, 1, (int64_t)state->task_ids, &number);
-}
-
 static bool
 is_person(const char *actor)
 {
 	return strcmp(actor, ACTOR_PERSON) == 0;
-}
-
-enum team_actor
-team_post_find(struct team_floor *floor, const char *actor)
-{
-	cleanup_free char *host = team_hosts_route(floor, actor);
-
-	if (host != NULL)
-		return TEAM_ACTOR_OPEN; /* the other host knows */
-	if (is_person(actor))
-		return TEAM_ACTOR_PERSON;
-	if (team_post_task(floor, actor) != NULL ||
-	    team_mail_agent(floor, actor) != NULL)
-		return TEAM_ACTOR_OPEN;
-	if (text_begins(actor, WORKER_ACTOR) &&
-	    fleet_find(floor->fleet, actor + strlen(WORKER_ACTOR)) != NULL)
-		return TEAM_ACTOR_OPEN; /* after the task that it has now */
-	if (find_spawn(floor, actor, NULL, true))
-		return TEAM_ACTOR_OPEN; /* its task is still to be made */
-	return was_task(floor, actor) || find_spawn(floor, actor, NULL, false) ?
-	    TEAM_ACTOR_ENDED :
-	    TEAM_ACTOR_UNKNOWN;
-}
-
-struct agent *
-team_floor_speaker(struct team_floor *floor, struct server_call *call,
-    struct json_object *params, struct task **ret_task)
-{
-	const char *worker = json_string_or(params, "worker", "");
-	struct agent *agent = fleet_find(floor->fleet, worker);
-
-	if (agent == NULL)
-		serve_refuse(call, API_UNKNOWN,
-		    "this session belongs to no worker any more");
-	else if (ret_task != NULL)
-		*ret_task = auto_task(agent);
-	return agent;
-}
-
-bool
-team_floor_ends(const struct event *event, const char *task, const char *worker)
-{
-	if (event == NULL)
-		return false;
-	switch (event->kind) {
-	case EVENT_TASK_FINISHED:
-	case EVENT_TASK_RETRY:
-	case EVENT_TASK_PARKED:
-		return text_is(task, event->task);
-	case EVENT_WORKER_LOST:
-	case EVENT_WORKER_GONE:
-		return text_is(worker, event->worker);
-	default:
-		return false;
-	}
 }
 
 /* --- open mail in memory ---------------------------------------------- */
@@ -303,7 +116,7 @@ tell(struct team_floor *floor, const struct mail *mail, const char *worker,
     enum escalation_level level, const char *event, const char *title,
     const char *text)
 {
-	const struct task *task = team_post_task(floor, mail->from);
+	const struct task *task = team_actor_task(floor, mail->from);
 
 	person_escalate(floor->core,
 	    &(struct escalation){ .level = level,
@@ -426,7 +239,7 @@ from_draft(struct team_floor *floor, const struct mail_draft *draft)
 {
 	struct mail *mail = mail_new();
 	const char *worker = draft->to_worker;
-	const struct agent *agent = team_mail_agent(floor, draft->to);
+	const struct agent *agent = team_actor_agent(floor, draft->to);
 
 	if (worker == NULL && agent != NULL)
 		worker = agent->worker->name;
@@ -667,7 +480,7 @@ close_box(struct team_floor *floor, struct team_box *box)
 		mail_close(mail, clock_wall_ms());
 		if (is_missed(mail) &&
 		    (mail->from_host != NULL ||
-			team_post_find(floor, mail->from) == TEAM_ACTOR_OPEN ||
+			team_actor_find(floor, mail->from) == TEAM_ACTOR_OPEN ||
 			strcmp(mail->from, ACTOR_PERSON) == 0)) {
 			cleanup_free char *why = xasprintf(
 			    "%s has ended, and did not confirm it", mail->to);
@@ -715,7 +528,7 @@ team_post_close(struct team_floor *floor, const struct mail_pace *pace)
 	TAILQ_FOREACH (box, &floor->post->boxes, entry)
 		strv_add(&actors, box->actor);
 	for (char **actor = actors; actor != NULL && *actor != NULL; actor++) {
-		enum team_actor who = team_post_find(floor, *actor);
+		enum team_actor who = team_actor_find(floor, *actor);
 
 		box = find_box(floor->post, *actor);
 		if (box == NULL || box->mails[0]->to_host != NULL)

@@ -46,7 +46,7 @@ team_guard_changed(const struct team_floor *floor)
 	loop_call_request(floor->guard);
 }
 
-/* --- team-post.c: mail as records, and who an actor is -------------------- */
+/* --- team-post.c: mail as records ---------------------------------------- */
 
 /*
  * All mail is in the book. The open mail of agents is also in memory, because
@@ -127,16 +127,18 @@ void team_post_close(struct team_floor *floor, const struct mail_pace *pace);
 void team_post_undelivered(
     struct team_floor *floor, const struct mail *mail, const char *why);
 
+/* --- team-actor.c: who an actor is --------------------------------------- */
+
 /* Who an agent is, for mail and for all records: its task's actor, or
  * "actor:worker:<name>" without a task; the caller frees it. */
-char *team_mail_actor(const struct agent *agent);
+char *team_actor_of(const struct agent *agent);
 /* The agent that is this actor now, and the task that it works on; NULL =
  * none. */
-struct agent *team_mail_agent(struct team_floor *floor, const char *actor);
-struct task *team_post_task(struct team_floor *floor, const char *actor);
+struct agent *team_actor_agent(struct team_floor *floor, const char *actor);
+struct task *team_actor_task(struct team_floor *floor, const char *actor);
 /* Since when this agent is who it is: older mail was a namesake's. */
 int64_t
-team_post_since(const struct team_floor *floor, const struct agent *agent);
+team_actor_since(const struct team_floor *floor, const struct agent *agent);
 
 enum team_actor {
 	TEAM_ACTOR_UNKNOWN,
@@ -146,10 +148,20 @@ enum team_actor {
 	TEAM_ACTOR_ENDED,
 	TEAM_ACTOR_PERSON,
 };
-enum team_actor team_post_find(struct team_floor *floor, const char *actor);
+enum team_actor team_actor_find(struct team_floor *floor, const char *actor);
 /* Was this actor, which has no task, spawned by this task? */
-bool team_post_spawned(
+bool team_actor_spawned(
     const struct team_floor *floor, const char *actor, const char *parent);
+
+/* The host of this actor: that has its task, or gave us the task of one of its
+ * children, or that "HOST:NAME" names; NULL = this one, or it is not known. The
+ * caller frees it. */
+char *team_actor_host(struct team_floor *floor, const char *actor);
+/* Is it an agent of this host? */
+bool team_actor_is_here(struct team_floor *floor, const char *actor);
+/* Is it "HOST:NAME", or the person of another host, which nothing here
+ * changes? */
+bool team_actor_is_addressed(const char *actor);
 
 /* Whose tool call it is, by the socket it came to; NULL: the call was refused,
  * because there is no such worker any more. ret_task (may be NULL): its task,
@@ -170,10 +182,6 @@ bool team_floor_ends(
  * has it may send it on: the owner of a task knows which host works on it.
  */
 
-/* The host of this actor: that has its task, or gave us the task of one of its
- * children, or that "HOST:NAME" names; NULL = this one, or it is not known. The
- * caller frees it. */
-char *team_hosts_route(struct team_floor *floor, const char *actor);
 /* Send what is for other hosts, and take back what is for another one by
  * now. */
 void team_hosts_look(struct team_floor *floor);

@@ -47,7 +47,8 @@ team_question_answers(struct team_floor *floor, const struct task *task)
 	    !team_fleet_has_tool(settings, launch, ASK))
 		return NULL;
 	return launch != NULL && launch->parent_actor != NULL &&
-		team_post_find(floor, launch->parent_actor) == TEAM_ACTOR_OPEN ?
+		team_actor_find(floor, launch->parent_actor) ==
+		    TEAM_ACTOR_OPEN ?
 	    "the agent that you work for" :
 	    "a person";
 }
@@ -75,7 +76,7 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 	const struct task_launch *launch = task != NULL ? &task->launch : NULL;
 
 	xstrset(&r->id, id);
-	r->child = team_mail_actor(agent);
+	r->child = team_actor_of(agent);
 	xstrset(&r->worker, agent->worker->name);
 	r->session = (int64_t)agent->worker->session.generation;
 	if (task != NULL) {
@@ -83,9 +84,9 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 		r->run = task_attempt_id(task);
 	}
 	if (launch != NULL && launch->parent_actor != NULL &&
-	    team_post_find(floor, launch->parent_actor) == TEAM_ACTOR_OPEN) {
+	    team_actor_find(floor, launch->parent_actor) == TEAM_ACTOR_OPEN) {
 		cleanup_free char *host =
-		    team_hosts_route(floor, launch->parent_actor);
+		    team_actor_host(floor, launch->parent_actor);
 
 		xstrset(&r->parent, launch->parent_actor);
 		/* Another host knows whether that has ended. */

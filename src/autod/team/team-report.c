@@ -394,7 +394,7 @@ root_row(struct team_floor *floor, struct agent *agent, const struct task *task)
 	const struct hierarchy_place place =
 	    hierarchy_root_worker((int)tuning.team_depth);
 	cleanup_free char *actor =
-	    task != NULL ? task_actor(task) : team_mail_actor(agent);
+	    task != NULL ? task_actor(task) : team_actor_of(agent);
 	struct run_facts facts = { .task = task,
 		.worker = WORKER_STATUS_COUNT,
 		.node = NODE_STATUS_COUNT };

@@ -729,7 +729,7 @@ on_respond(void *arg, struct server_call *call, struct json_object *params)
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
-	actor = team_mail_actor(agent);
+	actor = team_actor_of(agent);
 	respond(requests, call, actor, json_string_or(params, "requestId", ""),
 	    params);
 }
@@ -775,7 +775,7 @@ team_requests_pending(struct team_requests *requests, const char *actor)
 bool
 team_requests_asks(struct team_requests *requests, const struct agent *agent)
 {
-	cleanup_free char *actor = team_mail_actor(agent);
+	cleanup_free char *actor = team_actor_of(agent);
 
 	for (size_t i = 0; i < requests->registry.count; i++) {
 		const struct request *r = requests->registry.list[i];

@@ -115,7 +115,7 @@ send_review(
 	const struct plan *plan = floor->plan->state == PLAN_OPEN ?
 	    plan_set_plan(plan_floor_set(floor->plan), review->place.goal) :
 	    NULL;
-	cleanup_free char *actor = team_mail_actor(review->agent);
+	cleanup_free char *actor = team_actor_of(review->agent);
 	cleanup_json struct json_object *meta = meta_of(review, plan, actor);
 	cleanup_free char *subject =
 	    xasprintf("plan.review_needed:%s", review->place.goal);
