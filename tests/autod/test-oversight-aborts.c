@@ -377,7 +377,7 @@ is_paused(void *arg)
 	(void)arg;
 	if (t != NULL && t->step == TASK_PARKED)
 		return true;
-	if (oversight_floor_find(oversight_world.floor, "t1")->count < 5 &&
+	if (oversight_turn_find(oversight_world.floor, "t1")->count < 5 &&
 	    agent->worker->status == WORKER_WORKING &&
 	    agent->worker->session.busy && !agent_is_taken(agent))
 		fake_session_turn_ends(agent->session, "Again.");

@@ -189,7 +189,7 @@ TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
 	oversight_world_talk(agent, USED("m1", "100"));
 	oversight_world_sent_back(1);
 	/* As the next daemon has it. */
-	oversight_floor_clock(oversight_world.floor, "auto-1")->since_ms = 0;
+	oversight_turn_clock(oversight_world.floor, "auto-1")->since_ms = 0;
 	mode = auto_world.mode;
 	mode->watch->seen(mode->watch_arg, agent, NULL, "I tried again.");
 	mode->watch->held(mode->watch_arg, agent, "Go on.");

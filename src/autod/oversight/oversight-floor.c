@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-
-#include <math.h>
-
 #include "agent.h"
 #include "auto.h"
 #include "check-book.h"
@@ -13,24 +10,14 @@
 #include "iteration.h"
 #include "life.h"
 #include "loop.h"
-#include "outcome.h"
 #include "oversight-floor.h"
 #include "oversight-private.h"
 #include "persist.h"
-#include "plan-node.h"
-#include "settings-table.h"
 #include "settings.h"
 #include "state.h"
 #include "task.h"
 #include "thresholds.h"
 #include "watched.h"
-
-static struct watched *
-oversight_floor_task(struct oversight_floor *floor, const struct task *t);
-static struct watched *oversight_hand_watched(
-    struct oversight_floor *floor, const struct agent *agent);
-static bool
-oversight_hand_is_held(const struct oversight_floor *floor, const char *task);
 
 static const char *
 setting(const struct oversight_floor *floor, const char *path)
@@ -65,7 +52,7 @@ static const char *
 oversight_results_test(void *arg, struct agent *agent)
 {
 	struct oversight_floor *floor = arg;
-	const struct watched *w = oversight_floor_watched(floor, agent);
+	const struct watched *w = oversight_turn_watched(floor, agent);
 
 	return w != NULL && w->open != NULL && has_own_tests(floor) ?
 	    setting(floor, "oversight.test_command") :
@@ -77,7 +64,7 @@ oversight_results_tested(
     void *arg, struct agent *agent, const struct child_result *result)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = oversight_floor_watched(floor, agent);
+	struct watched *w = oversight_turn_watched(floor, agent);
 	cleanup_buf struct buf output = BUF_INIT;
 
 	if (w == NULL || w->open == NULL || result->start_error < 0 ||
@@ -96,13 +83,13 @@ oversight_results_checked(
     void *arg, struct agent *agent, bool passed, const char *output)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = oversight_floor_watched(floor, agent);
+	struct watched *w = oversight_turn_watched(floor, agent);
 
 	if (w == NULL || w->open == NULL)
 		return;
 	note(w, agent->worker->name, !has_own_tests(floor), passed, output);
 	if (!passed)
-		oversight_floor_judge(floor, w, agent);
+		oversight_turn_judge(floor, w, agent);
 }
 
 static void
@@ -110,73 +97,19 @@ oversight_results_ejected(
     void *arg, const struct task *task, struct agent *agent, const char *output)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = oversight_floor_task(floor, task);
+	struct watched *w = floor->config.mode != OVERSIGHT_OFF ?
+	    oversight_turn_find(floor, task->id) :
+	    NULL;
 
 	if (w == NULL || w->open == NULL)
 		return;
 	note(w, task->worker, !has_own_tests(floor), false, output);
 	/* Without a worker it is judged when another one begins. */
 	if (agent != NULL)
-		oversight_floor_judge(floor, w, agent);
+		oversight_turn_judge(floor, w, agent);
 }
 
 /* --- watched tasks --------------------------------------------------- */
-
-static struct watched *
-find(const struct oversight_floor *floor, const char *task)
-{
-	struct watched *w;
-
-	LIST_FOREACH (w, &floor->watched, entry)
-		if (strcmp(w->task, task) == 0)
-			return w;
-	return NULL;
-}
-
-static struct watched *
-load(struct oversight_floor *floor, const char *task)
-{
-	struct watched *w =
-	    watched_new(floor->core->book, task, &floor->config.thresholds);
-
-	LIST_INSERT_HEAD(&floor->watched, w, entry);
-	floor->unpruned = floor->unpruned || w->count == 0;
-	return w;
-}
-
-const struct watched *
-oversight_floor_known(const struct oversight_floor *floor, const char *task)
-{
-	return find(floor, task);
-}
-
-struct watched *
-oversight_floor_find(struct oversight_floor *floor, const char *task)
-{
-	struct watched *w = find(floor, task);
-
-	return w != NULL ? w : load(floor, task);
-}
-
-/* That of the worker; NULL: it has no task, or is not watched. */
-struct watched *
-oversight_floor_watched(
-    struct oversight_floor *floor, const struct agent *agent)
-{
-	const struct task *t = auto_task(agent);
-
-	return t != NULL ? oversight_floor_task(floor, t) :
-			   oversight_hand_watched(floor, agent);
-}
-
-/* The same by the task itself. */
-static struct watched *
-oversight_floor_task(struct oversight_floor *floor, const struct task *t)
-{
-	return floor->config.mode != OVERSIGHT_OFF ?
-	    oversight_floor_find(floor, t->id) :
-	    NULL;
-}
 
 /* The task has ended. */
 static void
@@ -195,13 +128,25 @@ forget_all(struct oversight_floor *floor)
 		oversight_floor_forget(w);
 }
 
+/* Does a worker have it? task: of struct watched. */
+static bool
+is_held_by_hand(const struct oversight_floor *floor, const char *task)
+{
+	const char *name = hand_task_worker(task);
+	const struct agent *agent =
+	    name != NULL ? fleet_find(floor->fleet, name) : NULL;
+
+	return agent != NULL && agent->worker->task == NULL &&
+	    agent->worker->prompt != NULL;
+}
+
 static bool
 is_in_progress(const void *arg, const char *task)
 {
 	const struct oversight_floor *floor = arg;
 
 	return state_task(&floor->core->state, task) != NULL ||
-	    oversight_hand_is_held(floor, task);
+	    is_held_by_hand(floor, task);
 }
 
 /* When there are more than before. */
@@ -220,95 +165,10 @@ is_left(const struct oversight_floor *floor, const struct watched *w)
 {
 	const struct task *t = state_task(&floor->core->state, w->task);
 
-	return !oversight_hand_is_held(floor, w->task) && !watched_waits(w) &&
+	return !is_held_by_hand(floor, w->task) && !watched_waits(w) &&
 	    (t == NULL ||
 		(w->open == NULL &&
 		    (t->step == TASK_WAITING || t->step == TASK_PARKED)));
-}
-
-/* --- durations ------------------------------------------------------- */
-
-struct turn_clock *
-oversight_floor_clock(struct oversight_floor *floor, const char *worker)
-{
-	struct turn_clock *clock;
-
-	for (size_t i = 0; i < floor->clock_count; i++)
-		if (strcmp(floor->clocks[i].worker, worker) == 0)
-			return &floor->clocks[i];
-	floor->clocks = xreallocarray(
-	    floor->clocks, floor->clock_count + 1, sizeof *floor->clocks);
-	clock = &floor->clocks[floor->clock_count++];
-	*clock = (struct turn_clock){ .worker = xstrdup(worker) };
-	return clock;
-}
-
-/* Of the turn that ends now; the next part begins. */
-static int64_t
-take_duration(struct oversight_floor *floor, const struct agent *agent)
-{
-	struct turn_clock *clock =
-	    oversight_floor_clock(floor, agent->worker->name);
-	int64_t now = clock_mono_ms(), since = clock->since_ms;
-	bool known = since != 0 && !clock->partial;
-
-	clock->since_ms = now;
-	clock->partial = false;
-	clock->tools = 0;
-	return known ? now - since : -1;
-}
-
-/* --- iterations ------------------------------------------------------ */
-
-static void
-judge(
-    struct oversight_floor *floor, struct watched *w, const struct agent *agent)
-{
-	const struct task *t = auto_task(agent);
-	struct progress_policy policy = {
-		.by_hand = !auto_drives(floor->mode, agent),
-		.last_attempt = t != NULL && outcome_is_last(floor->mode, t),
-	};
-
-	if (w->open == NULL)
-		return;
-	oversight_tell_fleet(floor, agent->worker->name, w->open);
-	oversight_act_given(floor, w, agent->worker->name, false);
-	watched_judge(w, agent->worker->name, &policy);
-	if (w->status == OVERSIGHT_PAUSED &&
-	    floor->config.mode == OVERSIGHT_OBSERVE)
-		w->status = OVERSIGHT_CRITICAL;
-	xstrset(&agent->worker->health, oversight_status_words[w->status]);
-	persist_changed(floor->core);
-	oversight_act_log(floor, w, agent);
-	loop_call_request(floor->settle);
-}
-
-void
-oversight_floor_begin(struct oversight_floor *floor, struct watched *w,
-    const struct agent *agent, struct iteration_facts *facts)
-{
-	const struct task *t = auto_task(agent);
-	struct auto_known known = auto_known(floor->mode, t);
-
-	judge(floor, w, agent);
-	facts->duration_ms = take_duration(floor, agent);
-	facts->estimated_cost =
-	    t != NULL ? oversight_costs_estimate(&floor->costs, t) : NAN;
-	facts->completion = known.percent;
-	facts->expected = tuning.expected_iterations > 0 ?
-	    tuning.expected_iterations :
-	    plan_effort_iterations(known.effort);
-	watched_begin(w, agent->worker->name, iteration_make(w, agent, facts));
-}
-
-void
-oversight_floor_judge(
-    struct oversight_floor *floor, struct watched *w, const struct agent *agent)
-{
-	if (w->open != NULL)
-		iteration_catch_up(w, agent);
-	judge(floor, w, agent);
 }
 
 /* --- what auto mode asks --------------------------------------------- */
@@ -316,7 +176,7 @@ oversight_floor_judge(
 static const char *
 watch_before(void *arg, struct agent *agent)
 {
-	const struct watched *w = oversight_floor_watched(arg, agent);
+	const struct watched *w = oversight_turn_watched(arg, agent);
 	const struct task *t = auto_task(agent);
 
 	if (w == NULL)
@@ -330,24 +190,24 @@ watch_seen(void *arg, struct agent *agent, const struct git_snapshot *snapshot,
     const char *last_words)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = oversight_floor_watched(floor, agent);
+	struct watched *w = oversight_turn_watched(floor, agent);
 	bool by_hand = auto_task(agent) == NULL;
 
 	if (w == NULL)
 		return;
 	if (by_hand) /* it is not checked */
-		oversight_floor_judge(floor, w, agent);
+		oversight_turn_judge(floor, w, agent);
 	/* The same turn once more: its end was not judged, its check was
 	 * cancelled, or the last daemon died before the next prompt. */
 	if (w->open != NULL ||
-	    (oversight_floor_clock(floor, agent->worker->name)->since_ms == 0 &&
+	    (oversight_turn_clock(floor, agent->worker->name)->since_ms == 0 &&
 		iteration_is_counted(&w->mark, agent)))
 		return;
-	oversight_floor_begin(floor, w, agent,
+	oversight_turn_begin(floor, w, agent,
 	    &(struct iteration_facts){
 		.snapshot = snapshot, .last_words = last_words });
 	if (by_hand) {
-		oversight_floor_judge(floor, w, agent);
+		oversight_turn_judge(floor, w, agent);
 	} else {
 		const char *command = setting(floor, "auto.check_command");
 		const struct check_result *result;
@@ -374,11 +234,11 @@ static void
 watch_failed(void *arg, struct agent *agent, const char *text)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = oversight_floor_watched(floor, agent);
+	struct watched *w = oversight_turn_watched(floor, agent);
 
 	if (w == NULL)
 		return;
-	oversight_floor_begin(
+	oversight_turn_begin(
 	    floor, w, agent, &(struct iteration_facts){ .error = text });
 }
 
@@ -386,11 +246,11 @@ static bool
 watch_held(void *arg, struct agent *agent, const char *words)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = oversight_floor_watched(floor, agent);
+	struct watched *w = oversight_turn_watched(floor, agent);
 
 	if (w == NULL)
 		return false;
-	oversight_floor_judge(floor, w, agent);
+	oversight_turn_judge(floor, w, agent);
 	return oversight_act_stop(floor, w, agent, words);
 }
 
@@ -398,7 +258,7 @@ static void
 watch_preface(void *arg, struct agent *agent, struct buf *out)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = oversight_floor_watched(floor, agent);
+	struct watched *w = oversight_turn_watched(floor, agent);
 
 	if (w == NULL)
 		return;
@@ -444,7 +304,7 @@ settle(void *arg)
 	oversight_act_parked(floor);
 	for (size_t i = 0; i < floor->fleet->count; i++) {
 		struct agent *agent = floor->fleet->agents[i];
-		struct watched *w = oversight_floor_watched(floor, agent);
+		struct watched *w = oversight_turn_watched(floor, agent);
 
 		if (w != NULL)
 			oversight_act_stop(floor, w, agent, NULL);
@@ -458,7 +318,8 @@ record_given(struct oversight_floor *floor, bool parked)
 	for (size_t i = 0; i < floor->fleet->count; i++) {
 		const struct agent *agent = floor->fleet->agents[i];
 		const struct task *t = auto_task(agent);
-		struct watched *w = t != NULL ? find(floor, t->id) : NULL;
+		struct watched *w =
+		    t != NULL ? oversight_turn_known(floor, t->id) : NULL;
 
 		if (w != NULL)
 			oversight_act_given(floor, w, agent->worker->name,
@@ -476,16 +337,17 @@ given(void *arg)
 static void
 ended(struct oversight_floor *floor, const struct event *event)
 {
-	struct watched *w = find(floor, event->task);
+	struct watched *w = oversight_turn_known(floor, event->task);
 	const struct task *t = state_task(&floor->core->state, event->task);
 	bool landed = text_is(event->outcome, "landed");
 	struct progress_policy policy = { .by_hand = true };
 
 	if (landed && t != NULL)
 		oversight_costs_add(&floor->costs, t);
+	/* Its worker may have let it go. */
 	if (w == NULL && floor->config.mode != OVERSIGHT_OFF && t != NULL &&
 	    t->attempts > 0)
-		w = load(floor, event->task); /* its worker had let it go */
+		w = oversight_turn_find(floor, event->task);
 	if (w == NULL)
 		return;
 	if (w->open != NULL && t != NULL)
@@ -511,15 +373,15 @@ ended(struct oversight_floor *floor, const struct event *event)
 static void
 began(struct oversight_floor *floor, const char *worker)
 {
-	struct turn_clock *clock = oversight_floor_clock(floor, worker);
+	struct turn_clock *clock = oversight_turn_clock(floor, worker);
 	const struct agent *agent = fleet_find(floor->fleet, worker);
 	struct watched *w =
-	    agent != NULL ? oversight_floor_watched(floor, agent) : NULL;
+	    agent != NULL ? oversight_turn_watched(floor, agent) : NULL;
 
 	if (w != NULL)
 		oversight_act_given(floor, w, worker, false);
 	if (w != NULL)
-		oversight_floor_judge(floor, w, agent);
+		oversight_turn_judge(floor, w, agent);
 	if (clock->tools > 0)
 		return;
 	clock->since_ms = clock_mono_ms();
@@ -541,7 +403,7 @@ load_parked(struct oversight_floor *floor)
 	for (size_t i = 0;
 	     floor->config.mode != OVERSIGHT_OFF && i < state->task_count; i++)
 		if (state->tasks[i]->step == TASK_PARKED)
-			oversight_floor_find(floor, state->tasks[i]->id);
+			oversight_turn_find(floor, state->tasks[i]->id);
 }
 
 static void
@@ -668,45 +530,4 @@ oversight_floor_free(struct oversight_floor *floor)
 		free(floor->clocks[i].worker);
 	free(floor->clocks);
 	free(floor);
-}
-
-/* Is this what the last iteration was for? */
-static bool
-is_for(const struct watched *w, const char *prompt)
-{
-	size_t len = text_cut(prompt, strlen(prompt), ITERATION_TEXT_MAX);
-
-	return w->objective == NULL ||
-	    (strlen(w->objective) == len &&
-		memcmp(w->objective, prompt, len) == 0);
-}
-
-/* NULL: it has no such task. */
-static struct watched *
-oversight_hand_watched(struct oversight_floor *floor, const struct agent *agent)
-{
-	const struct worker *worker = agent->worker;
-	cleanup_free char *task = NULL;
-	struct watched *w;
-
-	if (floor->config.mode == OVERSIGHT_OFF || worker->task != NULL ||
-	    worker->prompt == NULL)
-		return NULL;
-	task = hand_task_name(worker->name);
-	w = oversight_floor_find(floor, task);
-	if (!is_for(w, worker->prompt))
-		watched_restart(w, &floor->config.thresholds);
-	return w;
-}
-
-/* Does a worker have it? task: of struct watched. */
-static bool
-oversight_hand_is_held(const struct oversight_floor *floor, const char *task)
-{
-	const char *name = hand_task_worker(task);
-	const struct agent *agent =
-	    name != NULL ? fleet_find(floor->fleet, name) : NULL;
-
-	return agent != NULL && agent->worker->task == NULL &&
-	    agent->worker->prompt != NULL;
 }

@@ -5,12 +5,15 @@
  * iterations, has the detectors of model/oversight judge them, and takes the
  * steps of its ladder.
  *
- *   iteration-make.c  an iteration out of facts, at the end of a turn or inside
- * a long one, which is told of it; what others cost oversight-floor.c  what
- * tests say about the work of a turn watched.c         the iterations of a
- * task, and what they mean oversight-act.c   warnings, redirections, fresh
- * sessions, new attempts, parked tasks, and people are told; a task that a
- * person ends, with evidence
+ *   oversight-floor.c  what auto mode asks and tells; what tests say about the
+ *                      work of a turn
+ *   oversight-turn.c   which task a turn is of; iterations at its end, or
+ *                      inside of a long one, which is told of them
+ *   oversight-act.c    warnings, redirections, fresh sessions, new attempts,
+ *                      parked tasks, and people are told; a task that a person
+ *                      ends, with evidence
+ *   iteration-make.c   an iteration out of facts; what others cost
+ *   watched.c          the iterations of a task, and what they mean
  */
 #ifndef OVERSIGHT_FLOOR_H
 #define OVERSIGHT_FLOOR_H
@@ -61,7 +64,7 @@ struct oversight_floor {
 	struct fleet_pattern pattern;
 	struct turn_clock *clocks;
 	size_t clock_count;
-	struct slice_list slices; /* see iteration-make.c */
+	struct slice_list slices; /* see oversight-turn.c */
 	struct abort_list aborts; /* see oversight-act.c */
 	struct oversight_costs costs;
 };
@@ -70,25 +73,25 @@ struct oversight_floor {
 struct oversight_floor *oversight_floor_new(struct auto_mode *mode);
 
 /* The task that the worker has; NULL: none, or it is not watched. */
-struct watched *oversight_floor_watched(
+struct watched *oversight_turn_watched(
     struct oversight_floor *floor, const struct agent *agent);
 
 /* By its name, with what its file has if it is not in memory. */
 struct watched *
-oversight_floor_find(struct oversight_floor *floor, const char *task);
+oversight_turn_find(struct oversight_floor *floor, const char *task);
 
 /* The same if it is in memory, else NULL: nothing is read. */
-const struct watched *
-oversight_floor_known(const struct oversight_floor *floor, const char *task);
+struct watched *
+oversight_turn_known(const struct oversight_floor *floor, const char *task);
 struct turn_clock *
-oversight_floor_clock(struct oversight_floor *floor, const char *worker);
+oversight_turn_clock(struct oversight_floor *floor, const char *worker);
 
 /* The next iteration of the worker's task is there, and the one before is
  * judged; and it is judged itself. */
 void
-oversight_floor_begin(struct oversight_floor *floor, struct watched *watched,
+oversight_turn_begin(struct oversight_floor *floor, struct watched *watched,
     const struct agent *agent, struct iteration_facts *facts);
-void oversight_floor_judge(struct oversight_floor *floor,
+void oversight_turn_judge(struct oversight_floor *floor,
     struct watched *watched, const struct agent *agent);
 
 /* Call before the floors below are freed. */

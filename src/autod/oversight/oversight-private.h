@@ -52,8 +52,7 @@ void iteration_add_spent(struct iteration *iteration, struct watched_mark *mark,
 bool iteration_is_counted(
     const struct watched_mark *mark, const struct agent *agent);
 
-/* --- oversight-act.c: aborts
- * -------------------------------------------------- */
+/* --- oversight-act.c: aborts -------------------------------------------- */
 
 /* A person ends a task: it is aborted, not tried again, its work is salvaged,
  * and .llmc/aborted/<task>/ says why. */
@@ -130,8 +129,7 @@ double oversight_costs_estimate(
     const struct oversight_costs *costs, const struct task *task);
 void oversight_costs_release(struct oversight_costs *costs);
 
-/* --- iteration-make.c: long turns
- * -------------------------------------------------- */
+/* --- oversight-turn.c: long turns --------------------------------------- */
 
 /*
  * Iterations inside a long turn: one ends after some time, or after

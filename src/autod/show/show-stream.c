@@ -320,7 +320,7 @@ oversight_of(const struct show_floor *show, const struct worker *w)
 	cleanup_free char *task =
 	    w->task != NULL ? xstrdup(w->task) : hand_task_name(w->name);
 	const struct watched *watched = show->oversight != NULL ?
-	    oversight_floor_known(show->oversight, task) :
+	    oversight_turn_known(show->oversight, task) :
 	    NULL;
 	struct json_object *row;
 	struct detection d;
