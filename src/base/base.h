@@ -21,7 +21,7 @@
 
 #include "buf.h"
 #include "clock.h"
-#include "err.h"
+#include "errtext.h"
 #include "fatal.h"
 #include "file.h"
 #include "json.h"

@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "err.h"
+#include "errtext.h"
 
 struct loop;
 struct loop_timer;

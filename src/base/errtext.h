@@ -8,8 +8,8 @@
  * Every function that takes a struct err accepts NULL if the caller needs no
  * message.
  */
-#ifndef ERR_H
-#define ERR_H
+#ifndef ERRTEXT_H
+#define ERRTEXT_H
 
 struct err {
 	int code; /* negative errno, 0 = no error */
