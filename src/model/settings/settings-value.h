@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* One value of the configuration: checked against its row, stored, shown. For
- * settings.c only. */
+/* One value of the configuration: what it must look like, checked against its
+ * row, stored, shown. */
 #ifndef SETTINGS_VALUE_H
 #define SETTINGS_VALUE_H
 
