@@ -488,3 +488,20 @@ TEST(the_tree_has_each_agent_below_the_one_that_asked_for_it)
 	ck_assert_str_eq(text(row, "parent_actor_id"), "actor:task:t1");
 	ck_assert_int_eq(json_int_or(row, "depth", 0), 2);
 }
+
+TEST(the_tree_has_who_has_ended_for_a_day)
+{
+	const int64_t day_ms = (int64_t)24 * 3600 * 1000;
+	struct plan_node *node;
+
+	begin_on_node(NULL);
+	must("agent_spawn", ASK("c1", CODER));
+	node = plan_world_node("goal_a", "T1.2");
+	for (int ended = 0; ended < 2; ended++) {
+		node->ended_ms = clock_wall_ms() - day_ms + !ended * 60000;
+		ck_assert_uint_eq(json_object_array_length(
+				      plan_world_must("team.tree", "{}")),
+		    2 - ended);
+	}
+	node->ended_ms = 0;
+}

@@ -219,6 +219,24 @@ TEST(a_page_that_is_turned_off_or_moved_is_not_kept)
 	over_stop();
 }
 
+/* 127.0.0.2 stands for what others can reach. */
+TEST(a_page_that_others_can_reach_is_not_kept)
+{
+	const char *file = e2e_path("%s/.llmc/web.token", fleet_root()), *old;
+	int daemon = begin_supervised(), at = port;
+
+	auto_set("web.origin", "https://llmc.example");
+	auto_set("web.listen", "127.0.0.2");
+	wait_free(at);
+	find_page();
+	old = e2e_read(file);
+	fleet_kill(daemon);
+	over_daemon(daemon);
+	find_page();
+	ck_assert_str_ne(e2e_read(file), old);
+	over_stop();
+}
+
 /* The processes that have a descriptor of what "lsof" would show so. */
 static const char *
 holders(const char *socket)

@@ -216,7 +216,7 @@ TEST(host_that_may_not_come_in_is_told_why)
 		shared_free(world.hosts[0]);
 		shared_world_sql(&world, NULL, barred[i].sql);
 		if (*barred[i].sql == '\0')
-			chmod(pass, 0644);
+			chmod(pass, 0640);
 		shared_world_connect(&world, 0);
 		shared_world_wait(&world, 0, SHARED_BARRED);
 		has_words(&world, barred[i].words);
