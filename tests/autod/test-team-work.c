@@ -3,6 +3,7 @@
 /* Agents that others have asked for have workers of their own; those who asked
  * wait for them, whatever happens meanwhile. */
 #include "family-world.h"
+#include "landing-record.h"
 #include "outcome.h"
 #include "team-private.h"
 
@@ -322,6 +323,45 @@ TEST(a_run_that_takes_too_long_has_failed)
 	ck_assert(filed->attempt.timed_out);
 	task_free(filed);
 	finish("completed; T1.1 done; S1 cancelled; ");
+}
+
+static const struct late_row {
+	enum worker_status status;
+	bool lands;
+} late_rows[] = {
+	{ WORKER_WORKING, false },
+	{ WORKER_LIMITED, false },
+	{ WORKER_WORKING, true },
+};
+
+/* Waiting for the service counts; finished work lands whenever it can. */
+TEST_ROWS(what_lands_does_not_take_too_long, nitems(late_rows))
+{
+	const struct late_row *row = &late_rows[_i];
+	struct landing_record *record;
+	struct landing_item *item;
+	struct agent *agent;
+
+	begin(NULL, ", \"timeout_s\": 3000");
+	agent = auto_world_turn_on("t2");
+	record = &auto_world.core->state.landings;
+	if (row->status == WORKER_LIMITED)
+		agent_move(agent, WORKER_LIMITED, "it is limited");
+	agent->worker->until_ms = clock_wall_ms() + 1000000;
+	if (row->lands) {
+		item = landing_record_new_item(record);
+		xstrset(&item->task, "t2");
+		item->step = ITEM_PROPOSED; /* the queue leaves it alone */
+		landing_record_append(record, item);
+	}
+	task("t2")->assigned_ms -= 3000000;
+	team_floor_changed(mail_world.team);
+	if (row->lands) {
+		floor_world_settle();
+		ck_assert_int_eq(task("t2")->step, TASK_ASSIGNED);
+	} else {
+		auto_world_wait_step("t2", -1);
+	}
 }
 
 /* --- workers ----------------------------------------------------------- */
