@@ -1,6 +1,7 @@
 #!/bin/sh
-# Checks the #include lines against the layers below, and that some functions
-# are called only in the files that may call them. Prints TAP.
+# Checks the #include lines against the layers below, that some functions are
+# called only in the files that may call them, and that no files of a folder call
+# each other in a circle: tests/layers.sh BUILD. Prints TAP.
 #
 #   cli, autod, overseer -> session -> port -> model -> base
 #   keeper -> nothing
@@ -8,6 +9,7 @@
 #     -> core; forge and hosts -> auto
 set -eu
 
+build=$(realpath "${1:?build folder}")
 cd "$(dirname "$0")/.."
 n=0
 failed=0
@@ -67,7 +69,7 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..36
+echo 1..37
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 below=
@@ -152,6 +154,52 @@ verdict "what is asked of the shared book is asked, and its tables are read" \
 	"$unused"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)
 verdict "every header name exists once" "$names"
+# Take away the files of a folder that call no other of it, again and again, and
+# then those that none calls: what is left are circles.
+circles=$(find "$build/src" -name '*.c.o' -exec nm -A -P {} + | awk '
+	{
+		at = index($0, ".c.o: ")
+		file = substr($0, 1, at + 1)
+		split(substr($0, at + 6), symbol, " ")
+		folder = file
+		sub(/[^\/_]*$/, "", folder)
+		place[file] = folder
+		if (symbol[2] == "U")
+			used[file, symbol[1]]
+		else if (symbol[2] ~ /^[A-Z]$/)
+			home[folder, symbol[1]] = file
+	}
+	END {
+		for (use in used) {
+			split(use, part, SUBSEP)
+			callee = home[place[part[1]], part[2]]
+			if (callee != "" && callee != part[1])
+				calls[part[1], callee] = part[2]
+		}
+		for (side = 1; side <= 2; side++)
+			do {
+				again = 0
+				split("", needed)
+				for (call in calls) {
+					split(call, part, SUBSEP)
+					needed[part[side]]
+				}
+				for (call in calls) {
+					split(call, part, SUBSEP)
+					if (part[3 - side] in needed)
+						continue
+					delete calls[call]
+					again = 1
+				}
+			} while (again)
+		for (call in calls) {
+			split(call, part, SUBSEP)
+			sub(/.*\//, "", part[1])
+			sub(/.*\//, "", part[2])
+			print part[1] " calls " part[2] ": " calls[call]
+		}
+	}' | sort)
+verdict "no files of a folder call each other in a circle" "$circles"
 # A folder may share one header: a private one, or one with its own name, such
 # as that of all kinds of agents.
 lonely=$(find src -name '*.c' ! -name main.c |

@@ -66,6 +66,6 @@ manuals() {
 		-D_GNU_SOURCE '-D__typeof__(x)=void *' -DLLMC_VERSION='"x"' -DLLMC_COMMIT='"x"' -DLLMC_LIBEXECDIR='"x"' \
 		$units
 	run clang-tidy tidy
-	run layers tests/layers.sh
+	run layers tests/layers.sh "$build"
 }
 exit "$failed"
