@@ -260,8 +260,7 @@ look_asks(struct book *book, const struct workspace *workspace,
 	return book_list_asks(book, LOOK_ASKS_MAX, err);
 }
 
-/* --- metrics ---------------------------------------------------------------
- */
+/* --- metrics ------------------------------------------------------ */
 
 static void
 history_on_span(const struct work_span *span, void *arg)

@@ -140,8 +140,7 @@ static const struct cli_flag plan_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* --- plan, draft and apply -------------------------------------------------
- */
+/* --- plan, draft and apply ---------------------------------------- */
 
 static int
 show_draft(struct cli *cli)

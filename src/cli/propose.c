@@ -121,8 +121,7 @@ propose_look(const char *root, const char *branch, struct proposals *ret)
 	free(seen.files);
 }
 
-/* --- showing them -----------------------------------------------------------
- */
+/* --- showing them ------------------------------------------------- */
 
 static void
 add_shown(struct buf *out, const char *text)
@@ -172,8 +171,7 @@ propose_json(const struct proposals *p, bool set)
 	return list;
 }
 
-/* --- asking
- * ------------------------------------------------------------------- */
+/* --- asking ------------------------------------------------------- */
 
 /* True: a line was typed, even an empty one. It is without spaces around it. */
 static bool
@@ -262,8 +260,7 @@ propose_ask(struct proposals *p)
 	}
 }
 
-/* --- writing
- * -------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------ */
 
 void
 propose_write(

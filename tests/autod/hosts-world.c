@@ -38,8 +38,7 @@ owner_runs(const char *verb, const char *name)
 	    "%s: %s", verb, err.msg);
 }
 
-/* --- what b says ------------------------------------------------------------
- */
+/* --- what b says -------------------------------------------------- */
 
 struct asked {
 	bool answered;
@@ -181,8 +180,7 @@ hosts_world_sql(const char *text)
 	sqlite3_close(db);
 }
 
-/* --- the world --------------------------------------------------------------
- */
+/* --- the world ---------------------------------------------------- */
 
 void
 hosts_world_begin(const char *more)

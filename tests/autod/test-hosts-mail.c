@@ -247,8 +247,7 @@ TEST_ROWS(who_may_write_to_an_agent_of_this_host, 3)
 	    strstr(SAYS(SHARED_LETTER_READ, BOOK_T("l1")), rows[_i].words));
 }
 
-/* --- agents that were spawned ----------------------------------------------
- */
+/* --- agents that were spawned ------------------------------------- */
 
 static const char *
 tool(const char *task, const char *name, const char *params)

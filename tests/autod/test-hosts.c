@@ -703,8 +703,7 @@ TEST(events_wait_while_the_database_is_away)
 	ck_assert_int_lt(strtol(missed, NULL, 10), 120);
 }
 
-/* --- what agents reserve ----------------------------------------------------
- */
+/* --- what agents reserve ------------------------------------------ */
 
 struct asked_for {
 	bool done;
@@ -951,9 +950,7 @@ TEST(a_person_is_told_what_another_host_answers)
 	ck_assert_ptr_null(floor_world_answer(call));
 }
 
-/* --- agents that an agent has asked for
- * ---------------------------------------
- */
+/* --- agents that an agent has asked for --------------------------- */
 
 /* Host a was lost, and is back; b has the task t1-a now, and what that had
  * asked for. */

@@ -128,8 +128,7 @@ live(int steps)
 	_exit(0);
 }
 
-/* --- and what it leaves ----------------------------------------------------
- */
+/* --- and what it leaves ------------------------------------------- */
 
 static int64_t
 ask(struct book *book, const char *sql)

@@ -206,8 +206,7 @@ TEST(the_next_daemon_pushes)
 	ck_assert_str_eq(remote_tip(), "by adam");
 }
 
-/* --- what others push ------------------------------------------------------
- */
+/* --- what others push --------------------------------------------- */
 
 /* A clone of somebody else's, in $B/other. */
 static const char shared_origin[] =

@@ -15,8 +15,7 @@ waits(const struct agent *agent)
 	return run_dir_waits(socket);
 }
 
-/* --- into sessions ---------------------------------------------------------
- */
+/* --- into sessions ------------------------------------------------ */
 
 TEST(session_that_works_gets_mail_after_its_next_tool_once)
 {
@@ -145,8 +144,7 @@ TEST(nobody_is_woken_by_mail_while_the_fleet_is_paused)
 	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
 }
 
-/* --- again and again --------------------------------------------------------
- */
+/* --- again and again ---------------------------------------------- */
 
 TEST(mail_that_is_not_confirmed_comes_again_at_turn_ends_then_people_know)
 {
@@ -183,8 +181,7 @@ TEST(mail_that_is_not_confirmed_comes_again_at_turn_ends_then_people_know)
 	    mail_world_text(mail_world_show(id), "status"), "open");
 }
 
-/* --- kills
- * ---------------------------------------------------------------------- */
+/* --- kills -------------------------------------------------------- */
 
 struct passes {
 	int left;

@@ -170,8 +170,7 @@ TEST(without_goals_there_is_no_mail)
 	plan_floor_free(plan);
 }
 
-/* --- its end -----------------------------------------------------------------
- */
+/* --- its end ------------------------------------------------------ */
 
 static int
 told_of_undelivered(void)
@@ -229,8 +228,7 @@ TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 	    mail_world_text(mail_world_show(late), "status"), "closed");
 }
 
-/* --- people
- * ------------------------------------------------------------------- */
+/* --- people ------------------------------------------------------- */
 
 TEST(people_read_and_confirm_what_is_sent_to_them)
 {
@@ -288,8 +286,7 @@ TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
 	ck_assert_str_eq(mail_world_text(mail_world_show(id), "subject"), "s");
 }
 
-/* --- what is read ------------------------------------------------------------
- */
+/* --- what is read ------------------------------------------------- */
 
 static size_t
 unread_count(const char *call)

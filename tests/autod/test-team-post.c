@@ -42,8 +42,7 @@ open_of(const char *actor)
 	return records_open(mail_world.team->core, BOOK_MAIL, actor);
 }
 
-/* --- for whom --------------------------------------------------------------
- */
+/* --- for whom ----------------------------------------------------- */
 
 /* T1.2 of goal_a is an agent that t1 has asked for; it cannot begin yet. */
 static struct plan_node *
@@ -103,8 +102,7 @@ TEST(mail_to_an_agent_that_will_never_begin_is_closed)
 	ck_assert_str_eq(status(id), "closed");
 }
 
-/* --- limits -----------------------------------------------------------------
- */
+/* --- limits ------------------------------------------------------- */
 
 static char *
 letter(const char *to, int call)
@@ -188,8 +186,7 @@ TEST(mail_of_the_daemon_is_never_refused_for_want_of_room)
 	ck_assert(json_bool_or(answer, "accepted", false));
 }
 
-/* --- settled ----------------------------------------------------------------
- */
+/* --- settled ------------------------------------------------------ */
 
 TEST(mail_that_the_daemon_has_acted_on_is_not_left_open)
 {
@@ -223,8 +220,7 @@ TEST(mail_of_a_question_is_settled_when_that_has_ended)
 	ck_assert_uint_eq(open_of(ACTOR_PERSON), 0);
 }
 
-/* --- in memory --------------------------------------------------------------
- */
+/* --- in memory ---------------------------------------------------- */
 
 TEST(open_mail_is_in_the_order_of_time_after_a_restart)
 {

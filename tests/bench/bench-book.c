@@ -422,8 +422,7 @@ bench_history(struct bench *b)
 	bench_prune(b, "prune of some tasks", ENDED / 2);
 }
 
-/* --- a week ----------------------------------------------------------------
- */
+/* --- a week ------------------------------------------------------- */
 
 static void
 week_task(struct bench *b, size_t n, int64_t ended_ms)

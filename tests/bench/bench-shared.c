@@ -100,8 +100,7 @@ connect_host(struct bench *b, int n)
 		loop_run(b->loop);
 }
 
-/* --- one after another ------------------------------------------------------
- */
+/* --- one after another -------------------------------------------- */
 
 static void
 on_answer(const struct shared_answer *answer, void *arg)
@@ -177,8 +176,7 @@ measure_claims(struct bench *b)
 	    b->times[CLAIMS / 100 * 99] / 1000, 0, "ms", NULL);
 }
 
-/* --- all at once ------------------------------------------------------------
- */
+/* --- all at once -------------------------------------------------- */
 
 static void
 on_claimed(const struct shared_answer *answer, void *arg)
@@ -220,8 +218,7 @@ measure_race(struct bench *b)
 	    0, "/s", NULL);
 }
 
-/* --- 100 hosts --------------------------------------------------------------
- */
+/* --- 100 hosts ---------------------------------------------------- */
 
 /* CPU of the server and of its children, in seconds. */
 static double
@@ -360,8 +357,7 @@ measure_hosts(struct bench *b, int seconds)
 	    (double)(b->asked - before) / span, 0, "/s", NULL);
 }
 
-/* --- an idle host -----------------------------------------------------------
- */
+/* --- an idle host ------------------------------------------------- */
 
 /* Statements of the host "idle" in the log of the server; *beats of them are
  * its beats. */

@@ -167,8 +167,7 @@ TEST(a_gitea_that_does_not_tell_is_asked_for_nobody_who_is_named)
 	ck_assert_int_eq(auto_landed(), 1);
 }
 
-/* --- while it is worked on --------------------------------------------------
- */
+/* --- while it is worked on ---------------------------------------- */
 
 /* While an agent works on it, or while its work waits to land. */
 static const struct {
@@ -445,8 +444,7 @@ TEST(an_issue_taken_by_hand_is_watched_and_each_change_is_asked_about)
 	auto_no_complaints();
 }
 
-/* --- a forge that is not well ------------------------------------------------
- */
+/* --- a forge that is not well ------------------------------------- */
 
 /* One after another, from the first look to the last word. */
 static const char *const faults[][5] = {
@@ -524,8 +522,7 @@ TEST(an_origin_that_leads_elsewhere_is_asked_about)
 	auto_drain();
 }
 
-/* --- kills
- * ---------------------------------------------------------------------- */
+/* --- kills -------------------------------------------------------- */
 
 /* A request whose answer the daemon does not live to see: it is done. */
 static const struct {
@@ -633,8 +630,7 @@ TEST_ROWS(a_daemon_killed_at_a_step_does_everything_once,
 	    0, NULL);
 }
 
-/* --- two daemons
- * ------------------------------------------------------------------ */
+/* --- two daemons -------------------------------------------------- */
 
 #define MANY 6
 

@@ -138,8 +138,7 @@ TEST(a_merge_queue_is_used_where_there_is_one)
 	ck_assert_int_eq(forge_count("POST", "/graphql"), 1);
 }
 
-/* --- people ----------------------------------------------------------------
- */
+/* --- people ------------------------------------------------------- */
 
 TEST_ROWS(remarks_are_answered_if_their_author_may_write, 2)
 {
@@ -333,8 +332,7 @@ TEST(work_for_an_issue_that_has_changed_is_merged_by_a_person_only)
 	auto_drain();
 }
 
-/* --- a forge that is not well ------------------------------------------------
- */
+/* --- a forge that is not well ------------------------------------- */
 
 /* One after another, from the first look to the merge. */
 static const char *const faults[][6] = {
@@ -361,8 +359,7 @@ TEST_ROWS(a_pull_request_is_made_in_spite_of_faults, nitems(faults))
 	check_merged("one.txt ");
 }
 
-/* --- kills
- * -------------------------------------------------------------------- */
+/* --- kills -------------------------------------------------------- */
 
 /* A request whose answer the daemon does not live to see: it is done. */
 static const struct {

@@ -498,8 +498,7 @@ TEST(runs_side_by_side_do_not_hurt)
 	ck_assert_str_eq(run->out, "");
 }
 
-/* --- what suits the project ------------------------------------------------
- */
+/* --- what suits the project --------------------------------------- */
 
 /* Projects as a clone has them. keys: lines of the config file. */
 static const struct project {

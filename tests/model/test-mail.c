@@ -142,8 +142,7 @@ TEST(plan_mail_of_the_overseer_comes_first_then_by_kind_and_age)
 		mail_free(list[i]);
 }
 
-/* --- what happens to it ----------------------------------------------------
- */
+/* --- what happens to it ------------------------------------------- */
 
 TEST(mail_is_done_when_it_was_delivered_and_confirmed_if_asked_for)
 {

@@ -8,8 +8,7 @@
 #define NOW ((int64_t)1700000000000)
 #define MIN ((int64_t)60 * 1000)
 
-/* --- names and texts -------------------------------------------------------
- */
+/* --- names and texts ---------------------------------------------- */
 
 static const struct {
 	const char *title, *branch;
@@ -92,8 +91,7 @@ TEST(texts_say_whose_they_are)
 	schema_free(&pull_row_schema, row);
 }
 
-/* --- what is found ---------------------------------------------------------
- */
+/* --- what is found ------------------------------------------------ */
 
 #define ONE(number, state, login, text, ref)                     \
 	"{\"number\":" number ",\"state\":\"" state              \
@@ -141,8 +139,7 @@ TEST_ROWS(only_ours_is_found_again, nitems(finds))
 	schema_free(&pull_row_schema, row);
 }
 
-/* --- checks -----------------------------------------------------------------
- */
+/* --- checks ------------------------------------------------------- */
 
 #define RUN(status, conclusion)                            \
 	"{\"id\":7,\"name\":\"unit\",\"status\":\"" status \
@@ -188,9 +185,7 @@ TEST_ROWS(checks_are_counted, nitems(checks))
 	pull_checks_release(&got);
 }
 
-/* --- what is to be done
- * -------------------------------------------------------
- */
+/* --- what is to be done ------------------------------------------- */
 
 static const struct {
 	const char *words;
@@ -327,8 +322,7 @@ TEST_ROWS(each_row_has_its_duty, nitems(duties))
 	    (int)pull_row_duty(&row, &duties[_i].rules, NOW));
 }
 
-/* --- what follows from a look ------------------------------------------------
- */
+/* --- what follows from a look ------------------------------------- */
 
 struct seen {
 	size_t count, running, failed, stuck;
@@ -565,8 +559,7 @@ TEST(checks_that_are_refused_are_not_green)
 	schema_free(&pull_row_schema, row);
 }
 
-/* --- a merge
- * ------------------------------------------------------------------- */
+/* --- a merge ------------------------------------------------------ */
 
 static const struct {
 	bool queue;

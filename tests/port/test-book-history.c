@@ -793,8 +793,7 @@ TEST(what_goes_on_ends_now_or_when_the_daemon_was_last_alive)
 	expect_open(&state, false, "auto-1 working t1 5; ");
 }
 
-/* --- the version before ----------------------------------------------------
- */
+/* --- the version before ------------------------------------------- */
 
 static void
 put(const char *name, const char *text)

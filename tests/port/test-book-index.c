@@ -93,8 +93,7 @@ check(struct book *book, const char *sql)
 	sqlite3_finalize(plan);
 }
 
-/* --- those of the book -----------------------------------------------------
- */
+/* --- those of the book -------------------------------------------- */
 
 static bool
 ignore_task(const struct task *task, int64_t filed, void *arg)
@@ -235,8 +234,7 @@ TEST(statements_of_the_book_use_an_index)
 	ck_assert_uint_gt(seen, 120);
 }
 
-/* --- those in the sources of autod -----------------------------------------
- */
+/* --- those in the sources of autod -------------------------------- */
 
 /* The literals one after the other, from the first quote on. */
 static const char *

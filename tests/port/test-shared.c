@@ -409,8 +409,7 @@ TEST_ROWS(change_is_told_to_the_other_hosts, 2)
 	ck_assert_str_eq(world.hint, _i == SHARED_SQLITE ? "all" : "letter");
 }
 
-/* --- claims -----------------------------------------------------------------
- */
+/* --- claims ------------------------------------------------------- */
 
 #define TASKS 200
 
@@ -571,8 +570,7 @@ TEST(time_of_day_does_not_matter_to_a_file)
 	ck_assert_str_ne(shared_world_ask(&world, 1, "steal_hosts", ""), "");
 }
 
-/* --- rights -----------------------------------------------------------------
- */
+/* --- rights ------------------------------------------------------- */
 
 /* What host b tries, and the words of the server. */
 static const struct {
@@ -633,8 +631,7 @@ TEST(host_can_do_nothing_but_what_the_statements_do)
 		"permission denied"));
 }
 
-/* --- other versions ---------------------------------------------------------
- */
+/* --- other versions ----------------------------------------------- */
 
 /* The tables get a column while a host works; then one that it is too old
  * for. */

@@ -6,8 +6,7 @@
 
 #include "child.h"
 
-/* --- the repository --------------------------------------------------------
- */
+/* --- the repository ----------------------------------------------- */
 
 /* What a shell in the repository prints, without its last newline; it has $1
  * and $2. NULL = it failed. */
@@ -122,8 +121,7 @@ squash(struct forge *forge, struct json_object *pull, const char *message)
 	return true;
 }
 
-/* --- pull requests ----------------------------------------------------------
- */
+/* --- pull requests ------------------------------------------------ */
 
 static struct json_object *
 side(const char *ref)
@@ -307,8 +305,7 @@ serve_graphql(struct call *call)
 	answer(call, 200, json);
 }
 
-/* --- checks ------------------------------------------------------------------
- */
+/* --- checks ------------------------------------------------------- */
 
 /* In the words of the forge; id: of its log. */
 static struct json_object *
@@ -448,9 +445,7 @@ serve_pulls(struct call *call, const char *path)
 	return true;
 }
 
-/* --- /control
- * ------------------------------------------------------------------
- */
+/* --- /control ----------------------------------------------------- */
 
 /* With its comments on lines. */
 static void

@@ -57,8 +57,7 @@ void refuse(struct call *call, int status, const char *words);
 /* The path without the beginning; NULL = it has another one. */
 const char *below(const char *path, const char *start);
 
-/* --- stub-forge-pulls.c --------------------------------------------------
- */
+/* --- stub-forge-pulls.c ------------------------------------------- */
 
 /* Paths of a repository; false: not one of them. */
 bool serve_pulls(struct call *call, const char *path);

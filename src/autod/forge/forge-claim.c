@@ -134,8 +134,7 @@ claim_drop(
 	    on_dropped, floor);
 }
 
-/* --- claims of others -------------------------------------------------------
- */
+/* --- claims of others --------------------------------------------- */
 
 static struct rival *
 rival_of(const struct forge_floor *floor, int64_t number)

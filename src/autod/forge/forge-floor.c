@@ -78,8 +78,7 @@ tell_mode(struct forge_floor *floor)
 	floor->awaited = awaited;
 }
 
-/* --- where it is, and who we are there
- * ----------------------------------------- */
+/* --- where it is, and who we are there ---------------------------- */
 
 #define ASK_KEY "forge/place"
 
@@ -181,8 +180,7 @@ on_user(const struct forge_answer *answer, void *arg)
 	forge_done(floor);
 }
 
-/* --- the list
- * ------------------------------------------------------------------ */
+/* --- the list ----------------------------------------------------- */
 
 static bool
 is_full(struct json_object *json)
@@ -239,8 +237,7 @@ on_issues(const struct forge_answer *answer, void *arg)
 	forge_done(floor);
 }
 
-/* --- what is next
- * --------------------------------------------------------------- */
+/* --- what is next ------------------------------------------------- */
 
 static void
 look_soon(void *arg)
@@ -350,8 +347,7 @@ on_event(const struct event *event, void *arg)
 	loop_call_request(floor->look);
 }
 
-/* --- the floor
- * -------------------------------------------------------------------- */
+/* --- the floor ---------------------------------------------------- */
 
 static void
 floor_begin(void *self)

@@ -34,9 +34,7 @@ is_good(struct forge_floor *floor, struct pull_held *held, const char *what,
 	return true;
 }
 
-/* --- duties: what the forge is asked for
- * ------------------------------------------------------
- */
+/* --- duties: what the forge is asked for -------------------------- */
 
 static void
 on_found(const struct forge_answer *answer, void *arg)
@@ -271,9 +269,7 @@ on_closed(const struct forge_answer *answer, void *arg)
 	pull_done(floor, held);
 }
 
-/* --- duties: a look
- * -----------------------------------------------------------------
- */
+/* --- duties: a look ----------------------------------------------- */
 
 static void look_on(struct forge_floor *floor, struct pull_held *held);
 
@@ -427,8 +423,7 @@ ask(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
 	}
 }
 
-/* --- duties: origin ---------------------------------------------------------
- */
+/* --- duties: origin ----------------------------------------------- */
 
 /* Somebody else's commits are at its branch: what we have is salvaged. */
 static void
@@ -515,8 +510,7 @@ push(struct forge_floor *floor, const struct pull_row *row, bool delete)
 	    delete ? on_deleted : on_pushed, floor);
 }
 
-/* --- duties: how its task ends ----------------------------------------------
- */
+/* --- duties: how its task ends ------------------------------------ */
 
 static void
 land(struct forge_floor *floor, struct pull_held *held)
@@ -629,8 +623,7 @@ send_turn(struct forge_floor *floor, struct pull_held *held)
 	pull_done(floor, held);
 }
 
-/* --- what is next -----------------------------------------------------------
- */
+/* --- what is next ------------------------------------------------- */
 
 static void
 act(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)

@@ -121,8 +121,7 @@ pull_rules_of(const struct forge_floor *floor, const struct pull_row *row)
 	};
 }
 
-/* --- what people see --------------------------------------------------------
- */
+/* --- what people see ---------------------------------------------- */
 
 /* Is it for a person to merge? */
 static bool
@@ -185,8 +184,7 @@ pull_done(struct forge_floor *floor, struct pull_held *held)
 	forge_done(floor);
 }
 
-/* --- what the floors below ask and hand over --------------------------------
- */
+/* --- what the floors below ask and hand over ---------------------- */
 
 static bool
 proposes(void *arg, const struct task *task, const char **ret_wait)

@@ -292,8 +292,7 @@ on_watched(const struct forge_answer *answer, void *arg)
 	forge_done(floor);
 }
 
-/* --- what is to be done -----------------------------------------------------
- */
+/* --- what is to be done ------------------------------------------- */
 
 static void
 tell_refused(struct forge_floor *floor, const char *words)

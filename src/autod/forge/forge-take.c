@@ -18,8 +18,7 @@
 
 #define TRUST_MS ((int64_t)10 * 60 * 1000)
 
-/* --- who may write ----------------------------------------------------------
- */
+/* --- who may write ------------------------------------------------ */
 
 int
 trust_of(const struct forge_floor *floor, const char *login)
@@ -55,8 +54,7 @@ trust_note(struct forge_floor *floor, const char *login, bool writes)
 	trust->at_ms = clock_mono_ms();
 }
 
-/* --- the end
- * ------------------------------------------------------------------ */
+/* --- the end ------------------------------------------------------ */
 
 void
 candidate_release(struct forge_floor *floor)
@@ -182,8 +180,7 @@ take(struct forge_floor *floor)
 	candidate_release(floor);
 }
 
-/* --- the steps
- * ----------------------------------------------------------------- */
+/* --- the steps ---------------------------------------------------- */
 
 static void
 on_events(const struct forge_answer *answer, void *arg)
@@ -458,8 +455,7 @@ candidate_act(struct forge_floor *floor)
 	return true;
 }
 
-/* --- by hand
- * -------------------------------------------------------------------- */
+/* --- by hand ------------------------------------------------------ */
 
 static void
 on_call(void *arg, struct server_call *call, struct json_object *params)

@@ -12,8 +12,7 @@
 
 #define BARRED_MS ((int64_t)60 * 1000)
 
-/* --- who this host is -------------------------------------------------------
- */
+/* --- who this host is --------------------------------------------- */
 
 static const struct schema_field self_fields[] = {
 	SCHEMA_FIELD(struct hosts_self, "host", host),
@@ -88,8 +87,7 @@ hosts_self_release(struct hosts_floor *floor)
 	schema_release(&self_schema, &floor->self);
 }
 
-/* --- one thing at a time ----------------------------------------------------
- */
+/* --- one thing at a time ------------------------------------------ */
 
 void
 hosts_look(struct hosts_floor *floor)

@@ -108,8 +108,7 @@ is_answered(struct hosts_check *check, const struct shared_answer *answer)
 	return answer->verdict == SHARED_DONE;
 }
 
-/* --- the lander --------------------------------------------------------------
- */
+/* --- the lander --------------------------------------------------- */
 
 static struct job *
 job_of(const struct hosts_check *check, const char *id)
@@ -395,8 +394,7 @@ hosts_check_drop(struct hosts_floor *floor, const char *tree)
 	look_soon(check);
 }
 
-/* --- for another host --------------------------------------------------------
- */
+/* --- for another host --------------------------------------------- */
 
 static void
 tell(struct hosts_check *check, enum check_verdict verdict, const char *how,
@@ -503,8 +501,7 @@ on_taken(const struct shared_answer *answer, void *arg)
 	    on_fetched, check);
 }
 
-/* --- what is next
- * ------------------------------------------------------------- */
+/* --- what is next ------------------------------------------------- */
 
 static void
 look(void *arg)

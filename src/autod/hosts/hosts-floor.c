@@ -24,8 +24,7 @@
 #define QUOTA_MS   ((int64_t)10 * 1000) /* a file does not say what is new */
 #define FOLLOW_MS  200 /* between two looks whether the branch has followed */
 
-/* --- the lease --------------------------------------------------------------
- */
+/* --- the lease ---------------------------------------------------- */
 
 static void
 on_hello(const struct shared_answer *answer, void *arg)
@@ -148,8 +147,7 @@ on_beat(const struct shared_answer *answer, void *arg)
 	hosts_done(floor);
 }
 
-/* --- news -------------------------------------------------------------------
- */
+/* --- news --------------------------------------------------------- */
 
 /* Look for lost hosts more often than a lease lasts, and seldom enough for an
  * idle host to cost nothing. */
@@ -325,8 +323,7 @@ claim(struct hosts_floor *floor)
 	return true;
 }
 
-/* --- what is next -----------------------------------------------------------
- */
+/* --- what is next ------------------------------------------------- */
 
 /* In turn: hints may come faster than the book answers, and none of these may
  * keep the others from their turn. */
@@ -479,8 +476,7 @@ on_event(const struct event *event, void *arg)
 		hosts_look(floor);
 }
 
-/* --- what auto mode asks ----------------------------------------------------
- */
+/* --- what auto mode asks ------------------------------------------ */
 
 /* An agent that another one waits for goes on whatever the database does: it is
  * claimed as soon as that is possible. If this host is busy, the others may
@@ -576,8 +572,7 @@ static const struct auto_hosts hosts = {
 	.reserved = reserve_elsewhere,
 };
 
-/* --- the floor --------------------------------------------------------------
- */
+/* --- the floor ---------------------------------------------------- */
 
 static void
 floor_begin(void *self)

@@ -41,8 +41,7 @@
 #define CALLS_MAX      16
 #define EVENTS_WAIT_MS ((int64_t)5 * 1000) /* somebody looks */
 
-/* --- events ----------------------------------------------------------------
- */
+/* --- events ------------------------------------------------------- */
 
 static const enum event_kind told[] = { EVENT_HOST_UP, EVENT_HOST_LOST,
 	EVENT_HOSTS_FORGOT, EVENT_HOSTS_MISSED, EVENT_TASK_CLAIMED,
@@ -206,8 +205,7 @@ keep_wait_ms(const struct hosts_floor *floor, int64_t now_ms)
 					 floor->keep->due_ms - now_ms;
 }
 
-/* --- those of the others ----------------------------------------------------
- */
+/* --- those of the others ------------------------------------------ */
 
 /* Takes the list. */
 static void
@@ -268,8 +266,7 @@ on_fleet_events(void *arg, struct server_call *call, struct json_object *params)
 		    EVENTS_WAIT_MS, on_events, keep);
 }
 
-/* --- life -------------------------------------------------------------------
- */
+/* --- life --------------------------------------------------------- */
 
 void
 keep_register(struct core *core, struct hosts_floor *floor)
@@ -295,8 +292,7 @@ keep_free(struct hosts_floor *floor)
 	free(take_ptr(&floor->keep));
 }
 
-/* --- what is old ------------------------------------------------------------
- */
+/* --- what is old -------------------------------------------------- */
 
 static void
 on_pruned(const struct shared_answer *answer, void *arg)

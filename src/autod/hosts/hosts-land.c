@@ -28,8 +28,7 @@ record_of(const struct hosts_land *land)
 	return &land->core->state.landings;
 }
 
-/* --- the lander: what was submitted ----------------------------------------
- */
+/* --- the lander: what was submitted ------------------------------- */
 
 /* Of any task, or attempt, if that is NULL. */
 static struct landing_item *
@@ -257,8 +256,7 @@ ask_rows(struct hosts_land *land)
 	land_ask(land, calls + reads, 2 - (size_t)reads, on_rows);
 }
 
-/* --- the lander: how it ended ----------------------------------------------
- */
+/* --- the lander: how it ended ------------------------------------- */
 
 /* A row that is not as it was has been told already, or is another lander's:
  * that one reads the branch, too. */
@@ -337,8 +335,7 @@ tell_ended(struct hosts_land *land)
 	return true;
 }
 
-/* --- the lander: refs of tasks and checks that have ended -------------------
- */
+/* --- the lander: refs of tasks and checks that have ended --------- */
 
 static void
 on_dropped(enum push_answer result, const char *words, void *arg)
@@ -444,8 +441,7 @@ is_sweep_due(const struct hosts_land *land, int64_t now)
 		now - land->sweep_ms >= (idle ? HOSTS_POLL_MS : SWEEP_MS));
 }
 
-/* --- what is next ------------------------------------------------------------
- */
+/* --- what is next ------------------------------------------------- */
 
 static void
 on_left(const struct shared_answer *answer, void *arg)
@@ -523,8 +519,7 @@ hosts_land_hint(struct hosts_floor *floor, bool left)
 	hosts_land_look(floor);
 }
 
-/* --- for the landing floor ---------------------------------------------------
- */
+/* --- for the landing floor ---------------------------------------- */
 
 /* A pull request is made by the host that did the work. */
 static char *

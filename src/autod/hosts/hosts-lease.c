@@ -80,8 +80,7 @@ land_told_item(struct hosts_land *land)
 	    NULL;
 }
 
-/* --- the lease --------------------------------------------------------------
- */
+/* --- the lease ---------------------------------------------------- */
 
 bool
 hosts_land_has_lease(const struct hosts_floor *floor)

@@ -31,8 +31,7 @@
 #define DELIVER    "mail.deliver"
 #define RESULT_MAX ((size_t)64 * 1024)
 
-/* --- letters to this host ---------------------------------------------------
- */
+/* --- letters to this host ----------------------------------------- */
 
 struct letter {
 	char *id, *from, *method, *params;
@@ -268,8 +267,7 @@ on_taken(const struct shared_answer *answer, void *arg)
 	hosts_done(floor);
 }
 
-/* --- letters of this host ---------------------------------------------------
- */
+/* --- letters of this host ----------------------------------------- */
 
 static void
 end_sent(struct hosts_post *post, size_t n)
@@ -541,8 +539,7 @@ on_letter(void *arg, struct server_call *call, struct json_object *params)
 	hosts_look(floor);
 }
 
-/* --- mail -------------------------------------------------------------------
- */
+/* --- mail --------------------------------------------------------- */
 
 static void
 on_mail_saved(void *arg)
@@ -580,8 +577,7 @@ letters_recall(void *arg, const char *id)
 	hosts_look(floor);
 }
 
-/* --- all of them ------------------------------------------------------------
- */
+/* --- all of them -------------------------------------------------- */
 
 void
 letters_hint(struct hosts_floor *floor)

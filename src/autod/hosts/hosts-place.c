@@ -47,8 +47,7 @@ kin_due_ms(const struct hosts_floor *floor, const struct share *share)
 	    INT64_MAX;
 }
 
-/* --- agents that an earlier attempt has asked for ----------------------------
- */
+/* --- agents that an earlier attempt has asked for ----------------- */
 
 /* The row is ours now: its result is for this attempt, and it ends with it. One
  * that another host works on stays there. */
@@ -159,8 +158,7 @@ kin_check(struct hosts_floor *floor, const char *parent)
 	}
 }
 
-/* --- what this host has ------------------------------------------------------
- */
+/* --- what this host has ------------------------------------------- */
 
 static const char *const tools[] = { "ant", "bazel", "bun", "cargo", "clang",
 	"cmake", "composer", "deno", "docker", "dotnet", "flutter", "g++",
@@ -257,8 +255,7 @@ hosts_find_words(struct hosts_floor *floor)
 	    .more = strv_const(more) });
 }
 
-/* --- hosts were lost with it -------------------------------------------------
- */
+/* --- hosts were lost with it -------------------------------------- */
 
 static void
 on_held(const struct shared_answer *answer, void *arg)
@@ -315,8 +312,7 @@ asks_held(struct hosts_floor *floor)
 	return true;
 }
 
-/* --- what no host can take ---------------------------------------------------
- */
+/* --- what no host can take ---------------------------------------- */
 
 static bool
 shares_want(const struct hosts_floor *floor)

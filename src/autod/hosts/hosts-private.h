@@ -115,8 +115,7 @@ struct hosts_floor {
 	char **held; /* tasks that a person is to be asked about */
 };
 
-/* --- hosts-ask.c -----------------------------------------------------------
- */
+/* --- hosts-ask.c -------------------------------------------------- */
 
 /* Who this host is. A boot that the database may know already, of a daemon that
  * was killed before it had written so, is told again. */
@@ -143,8 +142,7 @@ void hosts_look(struct hosts_floor *floor);
 /* Is what we hold ours for certain? Nothing is submitted otherwise. */
 bool hosts_sure(const struct hosts_floor *floor);
 
-/* --- hosts-rows.c ----------------------------------------------------------
- */
+/* --- hosts-rows.c ------------------------------------------------- */
 
 /* A task that is shared, by its id here or in the shared book; NULL = none. */
 struct share *share_of_task(const struct hosts_floor *floor, const char *task);
@@ -165,8 +163,7 @@ struct share *share_add(struct hosts_floor *floor, const char *id,
 int shares_load(struct hosts_floor *floor, struct err *err);
 void shares_free(struct hosts_floor *floor);
 
-/* --- hosts-share.c ---------------------------------------------------------
- */
+/* --- hosts-share.c ------------------------------------------------ */
 
 /* Tasks that are new, or dropped, or have another priority. */
 void shares_compare(struct hosts_floor *floor);
@@ -212,8 +209,7 @@ bool family_read(struct hosts_floor *floor);
  * for here still ours? They are read. */
 void kin_check(struct hosts_floor *floor, const char *parent);
 
-/* --- hosts-trust.c ----------------------------------------------------------
- */
+/* --- hosts-trust.c ------------------------------------------------ */
 
 #define TRUST_WORDS                                                     \
 	"its server is another one than before, or an older copy, and " \
@@ -232,8 +228,7 @@ bool trust_compare(struct hosts_floor *floor);
 /* The lander compares it with the branch, and ends the doubt. */
 void trust_land(struct hosts_land *land);
 
-/* --- hosts-letter.c --------------------------------------------------------
- */
+/* --- hosts-letter.c ----------------------------------------------- */
 
 int letters_load(struct hosts_floor *floor, struct err *err);
 /* There may be some, or answers. */
@@ -254,8 +249,7 @@ void letters_stop(struct hosts_floor *floor);
 bool money_act(struct hosts_floor *floor);
 void money_free(struct hosts_floor *floor);
 
-/* --- hosts-keep.c ----------------------------------------------------------
- */
+/* --- hosts-keep.c ------------------------------------------------- */
 
 /* floor NULL: this host works alone. */
 void keep_register(struct core *core, struct hosts_floor *floor);
@@ -271,8 +265,7 @@ int64_t keep_wait_ms(const struct hosts_floor *floor, int64_t now_ms);
 /* Remove what is old from the shared book. False: not due. */
 bool keep_prune(struct hosts_floor *floor);
 
-/* --- hosts-reserve.c -------------------------------------------------------
- */
+/* --- hosts-reserve.c ---------------------------------------------- */
 
 void reserve_new(struct hosts_floor *floor);
 void reserve_stop(struct hosts_floor *floor);
@@ -287,8 +280,7 @@ bool reserve_act(struct hosts_floor *floor);
 /* Others have reserved or released something. */
 void reserve_hint(struct hosts_floor *floor);
 
-/* --- hosts-lease.c, hosts-submit.c, hosts-land.c -----------------------------
- */
+/* --- hosts-lease.c, hosts-submit.c, hosts-land.c ------------------ */
 
 #define LAND_REMOTE     "origin"
 #define LAND_REFS       "refs/llmc/queue/"
@@ -375,8 +367,7 @@ bool hosts_land_news(struct hosts_floor *floor, struct share *share,
 /* The task is not this host's any more: what it has submitted is forgotten. */
 void hosts_land_lost(struct hosts_floor *floor, const char *task);
 
-/* --- hosts-check.c ----------------------------------------------------------
- */
+/* --- hosts-check.c ------------------------------------------------ */
 
 struct hosts_check *hosts_check_new(struct hosts_floor *floor);
 void hosts_check_free(struct hosts_check *check); /* NULL is ignored */

@@ -42,8 +42,7 @@ struct hosts_reserve {
 	int64_t read_ms; /* clock_boot_ms() */
 };
 
-/* --- those of the others ----------------------------------------------------
- */
+/* --- those of the others ------------------------------------------ */
 
 static void
 forget(struct reservation ***list, size_t *count)
@@ -121,8 +120,7 @@ drop_out(char **list, size_t n)
 	    (strv_count(list + n + 1) + 1) * sizeof(char *));
 }
 
-/* --- ours -------------------------------------------------------------------
- */
+/* --- ours --------------------------------------------------------- */
 
 /* One transaction: nobody else reserves meanwhile, ours, what others have. */
 static void
@@ -252,8 +250,7 @@ reserve_release(void *arg, const char *id)
 	hosts_look(floor);
 }
 
-/* --- what is next -----------------------------------------------------------
- */
+/* --- what is next ------------------------------------------------- */
 
 static void
 on_dropped(const struct shared_answer *answer, void *arg)

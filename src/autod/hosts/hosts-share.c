@@ -19,8 +19,7 @@
 #define WITHHELD_MS \
 	((int64_t)10 * 365 * 24 * 3600 * 1000) /* its goal is paused */
 
-/* --- what is told -----------------------------------------------------------
- */
+/* --- what is told ------------------------------------------------- */
 
 /* Is it one that a paused goal holds back? */
 static bool
@@ -393,8 +392,7 @@ shares_ended(struct hosts_floor *floor, const struct event *event)
 	hosts_look(floor);
 }
 
-/* --- what is claimed --------------------------------------------------------
- */
+/* --- what is claimed ---------------------------------------------- */
 
 void
 share_begin(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
@@ -489,8 +487,7 @@ shares_adopt(struct hosts_floor *floor)
 	return true;
 }
 
-/* --- news -------------------------------------------------------------------
- */
+/* --- news --------------------------------------------------------- */
 
 /* What became of it elsewhere: its owner settles it. */
 static void
@@ -671,8 +668,7 @@ shares_held(struct hosts_floor *floor, const struct shared_rows *rows)
 	}
 }
 
-/* --- what is not ours any more ----------------------------------------------
- */
+/* --- what is not ours any more ------------------------------------ */
 
 bool
 shares_stop(struct hosts_floor *floor)

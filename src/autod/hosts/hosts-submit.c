@@ -240,8 +240,7 @@ land_settle(struct hosts_land *land)
 	}
 }
 
-/* --- the runner: work that it goes on from ----------------------------------
- */
+/* --- the runner: work that it goes on from ------------------------ */
 
 static void
 on_from(const struct git_fetched *fetched, const char *words, void *arg)

@@ -354,8 +354,7 @@ trust_compare(struct hosts_floor *floor)
 	return true;
 }
 
-/* --- what the branch has ---------------------------------------------------
- */
+/* --- what the branch has ------------------------------------------ */
 
 static void tell_found(struct hosts_land *land);
 

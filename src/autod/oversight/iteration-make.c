@@ -22,8 +22,7 @@
 #include "turn.h"
 #include "watched.h"
 
-/* --- what others cost ------------------------------------------------------
- */
+/* --- what others cost --------------------------------------------- */
 
 #define MICROS    1e6
 #define COSTS     64 /* tasks of a kind that are remembered */
@@ -130,8 +129,7 @@ oversight_costs_release(struct oversight_costs *costs)
 	*costs = (struct oversight_costs){ 0 };
 }
 
-/* --- the iteration ---------------------------------------------------------
- */
+/* --- the iteration ------------------------------------------------ */
 
 static char *
 cut(const char *text, size_t max)

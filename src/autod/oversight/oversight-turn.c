@@ -22,8 +22,7 @@
 #include "watched.h"
 #include "workspace.h"
 
-/* --- watched tasks ---------------------------------------------------------
- */
+/* --- watched tasks ------------------------------------------------ */
 
 struct watched *
 oversight_turn_known(const struct oversight_floor *floor, const char *task)
@@ -173,8 +172,7 @@ oversight_turn_judge(
 	judge(floor, w, agent);
 }
 
-/* --- inside of a long turn ---------------------------------------------------
- */
+/* --- inside of a long turn ---------------------------------------- */
 
 static const char go_on[] =
     "You were interrupted because of how the work went. Continue the task in this "

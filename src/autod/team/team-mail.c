@@ -522,8 +522,7 @@ on_agent_inbox(void *arg, struct server_call *call, struct json_object *params)
 	plan_call_answer(floor->plan, call, NULL, result);
 }
 
-/* --- for people ------------------------------------------------------------
- */
+/* --- for people --------------------------------------------------- */
 
 static void
 on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
@@ -593,8 +592,7 @@ on_show(void *arg, struct server_call *call, struct json_object *params)
 	}
 }
 
-/* --- confirming ------------------------------------------------------------
- */
+/* --- confirming --------------------------------------------------- */
 
 /* An agent learns only of mail that is addressed to it. */
 static void

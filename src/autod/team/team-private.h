@@ -174,8 +174,7 @@ team_floor_speaker(struct team_floor *floor, struct server_call *call,
 bool team_floor_ends(
     const struct event *event, const char *task, const char *worker);
 
-/* --- team-deliver.c: mail for agents of other hosts --------------------------
- */
+/* --- team-deliver.c: mail for agents of other hosts --------------- */
 
 /*
  * It is open here, with the host as to_host, until that host has it. Whoever
@@ -194,8 +193,7 @@ void team_hosts_await(
 /* Nobody does any more. */
 void team_hosts_stop(struct team_floor *floor);
 
-/* --- team-mail.c: the methods for mail, and mail about plans ---------------
- */
+/* --- team-mail.c: the methods for mail, and mail about plans ------ */
 
 void team_mail_register(struct team_floor *floor);
 /* plan.updated: mail to every agent of the goal that has not ended, except the
@@ -203,8 +201,7 @@ void team_mail_register(struct team_floor *floor);
  * given yet of an earlier version is left out. */
 void team_mail_plan_event(struct team_floor *floor, const struct event *event);
 
-/* --- team-deliver.c: mail into sessions ------------------------------------
- */
+/* --- team-deliver.c: mail into sessions --------------------------- */
 
 /*
  * One that works gets it as added context after its next tool, or as the answer
@@ -232,8 +229,7 @@ bool team_deliver_tool_ended(void *floor, struct agent *agent,
     struct server_call *call, const char *event);
 void team_deliver_progressed(void *floor, struct agent *agent);
 
-/* --- team-family.c: agents and those that they spawned ---------------------
- */
+/* --- team-family.c: agents and those that they spawned ------------ */
 
 /*
  * A task that was spawned has its outcome: its parent gets mail, before the
@@ -300,8 +296,7 @@ team_family_unbegun(void *floor, const struct task *task, size_t *ret_held);
 int team_family_settle(void *floor, const struct task *task, struct err *err);
 void team_family_tend(void *floor); /* of floor->tend */
 
-/* --- team-spawn.c: agents spawn others -------------------------------------
- */
+/* --- team-spawn.c: agents spawn others ---------------------------- */
 
 void team_spawn_register(struct team_floor *floor);
 
@@ -331,8 +326,7 @@ struct spawn_letter {
 void spawn_mail_answer(
     const struct spawn_letter *letter, struct json_object *body, bool accepted);
 
-/* --- team-question.c: how a question begins, and who is told ---------------
- */
+/* --- team-question.c: how a question begins, and who is told ------ */
 
 /*
  * Agents learn whom they can ask; a question is made of a call of the tool; and
@@ -390,8 +384,7 @@ int team_question_answer_mail(
 void team_question_answer_read(
     struct team_floor *floor, const struct request *request);
 
-/* --- team-request.c: questions of agents to those that they work for -------
- */
+/* --- team-request.c: questions of agents to those that they work for --- */
 
 /*
  * request_orchestrator, which is answered when the question is,
@@ -431,13 +424,11 @@ size_t team_requests_pending(struct team_requests *requests, const char *actor);
 char *team_requests_reason(
     struct team_requests *requests, const char *actor, bool words);
 
-/* --- team-report.c: who spawned whom, and how they are doing -----------------
- */
+/* --- team-report.c: who spawned whom, and how they are doing ------ */
 
 void team_tree_register(struct team_floor *floor);
 
-/* --- team-spawn.c: workers that wait for others -----------------------------
- */
+/* --- team-spawn.c: workers that wait for others ------------------- */
 
 /*
  * A worker waits when its turn has ended and some of the agents that it has
@@ -453,8 +444,7 @@ void team_tree_register(struct team_floor *floor);
 void team_wait_look(struct team_floor *floor);
 bool team_wait_waits(void *floor, struct agent *agent);
 
-/* --- team-report.c: reports of agents, and records of their runs -----------
- */
+/* --- team-report.c: reports of agents, and records of their runs --- */
 
 /* Reports are kept in the record of the run; all of progress are events. */
 void team_report_register(struct team_floor *floor);
@@ -467,8 +457,7 @@ void team_report_task_text(const struct task *task, struct buf *out);
 void team_report_files(void *floor, struct task *task);
 void team_report_file_all(struct team_floor *floor);
 
-/* --- team-verify.c: plans that do not fit ----------------------------------
- */
+/* --- team-verify.c: plans that do not fit ------------------------- */
 
 /* A person gets mail and one notice for each node: an agent says so itself
  * (plan_review_needed), or it has tried again and again to change what is not
@@ -480,8 +469,7 @@ void team_review_free(struct team_review *review);
 void team_review_denied(
     void *floor, struct agent *agent, struct json_object *denied);
 
-/* --- team-verify.c: finished work is checked -------------------------------
- */
+/* --- team-verify.c: finished work is checked ---------------------- */
 
 /*
  * First its scope, the task_guard once more, from git: a shell can write

@@ -354,8 +354,7 @@ team_review_free(struct team_review *review)
 	free(review);
 }
 
-/* --- an operation on finished work ----------------------------------------
- */
+/* --- an operation on finished work -------------------------------- */
 
 #define RESULT_MAX ((size_t)4 * 1024 * 1024)
 #define GRACE_MS   1000 /* nothing is lost if it is killed */
@@ -605,8 +604,7 @@ verify_contract(struct team_floor *floor, struct agent *agent, const char *head)
 	return true;
 }
 
-/* --- the scope ------------------------------------------------------------
- */
+/* --- the scope ---------------------------------------------------- */
 
 /* Its task, if it still has one with a scope. */
 static struct task *

@@ -452,8 +452,7 @@ const struct schema api_work_shown =
 
 const struct schema_field api_work_show_result = RESULT(api_work_shown);
 
-/* --- parameters for goals
- * ------------------------------------------------------ */
+/* --- parameters for goals ----------------------------------------- */
 
 #define GOAL_NAME                 \
 	SCHEMA_IS("goal", STRING, \
@@ -571,8 +570,7 @@ const struct schema api_goal_tick_params = {
 	},
 };
 
-/* --- results about goals
- * --------------------------------------------------------- */
+/* --- results about goals ------------------------------------------ */
 
 #define GOAL_ID SCHEMA_IS("goal", STRING, "its id")
 #define GOAL_STATUS                                      \

@@ -221,8 +221,7 @@ share_compare(const struct share *share, const struct share_row *row,
 	return SHARE_FITS;
 }
 
-/* --- a task as JSON ---------------------------------------------------------
- */
+/* --- a task as JSON ----------------------------------------------- */
 
 /* What a runner needs, and what an owner needs to know of the end. */
 static const char *const body_keys[] = { "title", "text", "label", "priority",
@@ -275,8 +274,7 @@ share_read(const char *id, const char *text)
 	return task_from_json(json, "", &t, NULL) < 0 ? NULL : t;
 }
 
-/* --- what a host has, and what a task wants --------------------------------
- */
+/* --- what a host has, and what a task wants ----------------------- */
 
 static void
 add(char ***list, const char *kind, const char *name)

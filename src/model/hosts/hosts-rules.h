@@ -145,8 +145,7 @@ char *share_result(const struct task *task);
 /* What somebody else has written; NULL = it cannot be read. */
 struct task *share_read(const char *id, const char *text);
 
-/* --- what a host has, and what a task wants --------------------------------
- */
+/* --- what a host has, and what a task wants ----------------------- */
 
 /* Words are as task_want_is() says. */
 

@@ -77,8 +77,7 @@ pull_graphql(struct json_object *json, struct err *err)
 	return err_set(err, -EIO, "%s", words);
 }
 
-/* --- checks ----------------------------------------------------------------
- */
+/* --- checks ------------------------------------------------------- */
 
 void
 pull_checks_release(struct pull_checks *checks)
@@ -254,8 +253,7 @@ pull_checks_read(struct json_object *json, struct pull_checks *checks,
 	return 0;
 }
 
-/* --- remarks ----------------------------------------------------------------
- */
+/* --- remarks ------------------------------------------------------ */
 
 static void
 pull_remarks_release(struct pull_remarks *remarks)
@@ -368,8 +366,7 @@ pull_remarks_read(struct json_object *json, enum pull_source source,
 	return 0;
 }
 
-/* --- a look ------------------------------------------------------------------
- */
+/* --- a look ------------------------------------------------------- */
 
 static const enum forge_ask asks[PULL_LOOK_STEP_COUNT] = {
 	[PULL_LOOK_PULL] = FORGE_ASK_PULL,

@@ -8,8 +8,7 @@
 #include "pull.h"
 #include "schema.h"
 
-/* --- the row ---------------------------------------------------------------
- */
+/* --- the row ------------------------------------------------------ */
 
 static const char *const state_words[] = { "open", "merged", "closed", NULL };
 static const char *const verdict_words[] = { "unknown", "running", "green",
@@ -557,8 +556,7 @@ pull_row_looked(struct pull_row *row, const struct pull_look *look,
 	    (now_ms - changed > PULL_QUIET_MS ? PULL_SLOW_MS : PULL_POLL_MS);
 }
 
-/* --- texts ------------------------------------------------------------------
- */
+/* --- texts -------------------------------------------------------- */
 
 char *
 pull_branch(const char *task, const char *title)

@@ -33,8 +33,7 @@
 #define PULL_QUIET_MS ((int64_t)60 * 60 * 1000)
 #define PULL_SLOW_MS  (5 * 60 * 1000)
 
-/* --- the row ---------------------------------------------------------------
- */
+/* --- the row ------------------------------------------------------ */
 
 /* Why its worker is to have one more turn. */
 enum pull_turn {
@@ -180,8 +179,7 @@ bool pull_row_merging(struct pull_row *row, bool queue, int status,
 void pull_row_looked(struct pull_row *row, const struct pull_look *look,
     const char *repo, const char *nonce, int64_t now_ms);
 
-/* --- texts ------------------------------------------------------------------
- */
+/* --- texts -------------------------------------------------------- */
 
 /* "llmc/t17-short-title": always the same for the same task. The caller frees
  * it. */

@@ -145,8 +145,7 @@ add_setup(
 	return true;
 }
 
-/* --- node ------------------------------------------------------------------
- */
+/* --- node --------------------------------------------------------- */
 
 static const struct manager {
 	const char *name, *locks[3], *frozen;
@@ -238,8 +237,7 @@ look_node(struct look *l)
 	strv_add(&l->seed, "node_modules");
 }
 
-/* --- python ----------------------------------------------------------------
- */
+/* --- python ------------------------------------------------------- */
 
 /* Is there a table [tool.NAME]? */
 static bool
@@ -392,8 +390,7 @@ look_python(struct look *l)
 	add_check(l, command, runner_why);
 }
 
-/* --- what needs no reading ---------------------------------------------------
- */
+/* --- what needs no reading ---------------------------------------- */
 
 /* Of rows of the same kind the first one counts whose files are there. In the
  * commands, @ is a folder that git ignores. */
@@ -666,8 +663,7 @@ look_container(struct look *l)
 	add_setup(l, command.data, NULL, why);
 }
 
-/* --- files that git does not have -------------------------------------------
- */
+/* --- files that git does not have --------------------------------- */
 
 static void
 propose_list(
@@ -725,8 +721,7 @@ look_untracked(struct look *l)
 		    ".worktreeinclude lists them");
 }
 
-/* --- all of it ---------------------------------------------------------------
- */
+/* --- all of it ---------------------------------------------------- */
 
 /* Can it be typed? */
 static bool

@@ -671,8 +671,7 @@ settings_value_text(const struct setting *row, const char *typed,
 	return 0;
 }
 
-/* --- [prices] --------------------------------------------------------------
- */
+/* --- [prices] ----------------------------------------------------- */
 
 #define DOLLAR INT64_C(1000000)
 

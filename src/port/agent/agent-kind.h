@@ -193,8 +193,7 @@ int agent_prepare_console(
 /* Does the variable ("K=V") belong to this kind? kind may be NULL. */
 bool agent_owns(const struct agent_kind *kind, const char *variable);
 
-/* --- what a kind writes, in the form of Claude Code's transcripts ----------
- */
+/* --- what a kind writes, in the form of Claude Code's transcripts --- */
 
 /* A line of Codex's rollout file, owned by the caller; NULL = it says nothing
  * that is counted, or is none of its lines. model: that of the lines before,

@@ -60,8 +60,7 @@ struct stream {
 static void start_turn(struct stream *s);
 static void next_turn(struct stream *s);
 
-/* --- what it says ----------------------------------------------------------
- */
+/* --- what it says ------------------------------------------------- */
 
 static void
 add_cut(struct buf *out, const char *text)
@@ -252,8 +251,7 @@ on_said(const char *bytes, size_t len, void *arg)
 	}
 }
 
-/* --- what it is told --------------------------------------------------------
- */
+/* --- what it is told ---------------------------------------------- */
 
 static void
 send_now(struct stream *s)
@@ -458,8 +456,7 @@ on_terminal(int fd, unsigned what, void *arg)
 		s->escape = loop_after(s->loop, ESCAPE_MS, on_alone, s);
 }
 
-/* --- start and end ----------------------------------------------------------
- */
+/* --- start and end ------------------------------------------------ */
 
 static void
 on_signal(int signo, void *arg)

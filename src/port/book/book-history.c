@@ -652,8 +652,7 @@ book_open_spans(struct book *book, const struct workspace *workspace,
 	}
 }
 
-/* --- issues that were taken, and pull requests -----------------------------
- */
+/* --- issues that were taken, and pull requests -------------------- */
 
 const struct book_table *
 book_issue_table(void)

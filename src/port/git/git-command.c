@@ -306,8 +306,7 @@ git_lock_runs_at(const char *dir)
 	return git_runs_in(dir, false, NULL);
 }
 
-/* --- running ---------------------------------------------------------------
- */
+/* --- running ------------------------------------------------------ */
 
 #define GIT_OUTPUT_MIB 32
 

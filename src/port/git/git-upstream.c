@@ -283,8 +283,7 @@ git_upstream_fetch(struct git *git, const struct git_fetch_spec *spec,
 	git_op_begin(op, false);
 }
 
-/* --- what it has -----------------------------------------------------------
- */
+/* --- what it has -------------------------------------------------- */
 
 static void
 list_run(struct git_op *op)
