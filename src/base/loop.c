@@ -4,12 +4,15 @@
 
 #include <signal.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include <event2/event.h>
 
 #include "loop.h"
 
 #define HEAP_NONE ((size_t)-1)
+
+#define ACCEPTS_A_PASS 16
 
 struct loop_timer {
 	struct loop *loop;
@@ -447,6 +450,91 @@ loop_watch_free(struct loop_watch *watch)
 	if (watch->event != NULL)
 		event_free(watch->event);
 	free(watch);
+}
+
+struct loop_listener {
+	struct loop *loop;
+	struct loop_watch *watch; /* NULL while it rests */
+	struct loop_timer *rest;
+	loop_accept_fn *fn;
+	void *arg;
+	int fd;
+};
+
+static void listener_on_readable(int fd, unsigned what, void *arg);
+static void listener_watch(void *arg);
+
+/* Out of descriptors or memory: what waits keeps the socket readable, and the
+ * loop would spin. */
+static void
+listener_rest(struct loop_listener *listener)
+{
+	loop_watch_free(take_ptr(&listener->watch));
+	if (listener->rest == NULL)
+		listener->rest = loop_after(
+		    listener->loop, LOOP_REST_MS, listener_watch, listener);
+	else
+		loop_timer_restart(listener->rest, LOOP_REST_MS);
+}
+
+static void
+listener_watch(void *arg)
+{
+	struct loop_listener *listener = arg;
+
+	listener->watch = loop_watch_new(listener->loop, listener->fd,
+	    LOOP_READ, listener_on_readable, listener);
+	if (listener->watch == NULL)
+		listener_rest(listener);
+}
+
+void
+loop_listener_accept(struct loop_listener *listener)
+{
+	for (int i = 0; i < ACCEPTS_A_PASS; i++) {
+		int fd = accept4(
+		    listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0)
+			listener->fn(fd, listener->arg);
+		else if (errno == EAGAIN)
+			return;
+		else if (errno != EINTR && errno != ECONNABORTED) {
+			listener_rest(listener);
+			return;
+		}
+	}
+}
+
+static void
+listener_on_readable(int fd, unsigned what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	loop_listener_accept(arg);
+}
+
+struct loop_listener *
+loop_listener_new(struct loop *loop, int fd, loop_accept_fn *fn, void *arg)
+{
+	struct loop_listener *listener = xcalloc(1, sizeof *listener);
+
+	listener->loop = loop;
+	listener->fd = fd;
+	listener->fn = fn;
+	listener->arg = arg;
+	listener_watch(listener);
+	return listener;
+}
+
+void
+loop_listener_free(struct loop_listener *listener)
+{
+	if (listener == NULL)
+		return;
+	loop_watch_free(listener->watch);
+	loop_timer_free(listener->rest);
+	free(listener);
 }
 
 int64_t

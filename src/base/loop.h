@@ -24,11 +24,13 @@ struct loop;
 struct loop_timer;
 struct loop_signal;
 struct loop_watch;
+struct loop_listener;
 struct loop_call;
 
 typedef void loop_fn(void *arg);
 typedef void loop_signal_fn(int signo, void *arg);
 typedef void loop_watch_fn(int fd, unsigned what, void *arg);
+typedef void loop_accept_fn(int fd, void *arg);
 
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
@@ -69,6 +71,16 @@ void loop_signal_free(struct loop_signal *signal);
 struct loop_watch *loop_watch_new(
     struct loop *loop, int fd, unsigned what, loop_watch_fn *fn, void *arg);
 void loop_watch_free(struct loop_watch *watch);
+
+/* Accepts what connects to a socket that listens and does not block: some in a
+ * pass, so that a burst leaves time for the rest. The socket stays the
+ * caller's, as with a watch; a connection belongs to the callback. */
+#define LOOP_REST_MS 1000 /* without accepting, when descriptors run out */
+struct loop_listener *
+loop_listener_new(struct loop *loop, int fd, loop_accept_fn *fn, void *arg);
+/* Who has connected by now, not in the next pass. */
+void loop_listener_accept(struct loop_listener *listener);
+void loop_listener_free(struct loop_listener *listener);
 
 /* How late the loop runs: the longest delay between a timer's due time and its
  * call, or time spent in one callback, since the last loop_lag_reset(). */

@@ -373,11 +373,11 @@ TEST(without_descriptors_it_waits_a_second)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
 	began = clock_mono_ms();
 	passes = loop_passes(w.loop);
-	pass(SERVER_PAUSE_MS - 1);
+	pass(LOOP_REST_MS - 1);
 	ck_assert_uint_lt(loop_passes(w.loop) - passes, 10);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 	ck_assert_str_eq(w.trace.data, "");
 	expect(fd, RESULT("1", "null"));
-	ck_assert_int_eq(clock_mono_ms() - began, SERVER_PAUSE_MS);
+	ck_assert_int_eq(clock_mono_ms() - began, LOOP_REST_MS);
 	fd_close(fd);
 }

@@ -54,57 +54,20 @@ static void proxy_conn_free(struct proxy_conn *conn);
 static void proxy_free(struct proxy *proxy);
 static void resolve_free(struct resolve *resolve);
 
-#define ACCEPTS_A_PASS 16 /* so that one box's burst leaves time for relays */
-#define REST_MS        1000 /* without accepting, when descriptors run out */
-
 struct proxy {
 	struct proxy_shared shared;
-	struct loop_watch *watch;
-	struct loop_timer *rest;
+	struct loop_listener *accepts;
 	int listener;
 };
 
-static void proxy_on_readable(int fd, unsigned what, void *arg);
-
 static void
-proxy_listen(void *arg)
+proxy_accept(int fd, void *arg)
 {
-	struct proxy *proxy = arg;
+	struct proxy_shared *shared = arg;
 
-	if (proxy->watch == NULL)
-		proxy->watch = loop_watch_new(proxy->shared.loop,
-		    proxy->listener, LOOP_READ, proxy_on_readable, proxy);
-}
-
-static void
-proxy_on_readable(int listener, unsigned what, void *arg)
-{
-	struct proxy *proxy = arg;
-	struct proxy_shared *shared = &proxy->shared;
-
-	(void)what;
-	for (int i = 0; i < ACCEPTS_A_PASS; i++) {
-		int fd =
-		    accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd == -1 && (errno == EINTR || errno == ECONNABORTED))
-			continue;
-		if (fd == -1 && errno != EAGAIN) {
-			/* Out of descriptors or memory: the listener would
-			 * stay readable, and the loop would spin. */
-			loop_watch_free(take_ptr(&proxy->watch));
-			if (proxy->rest == NULL)
-				proxy->rest = loop_after(proxy->shared.loop,
-				    REST_MS, proxy_listen, proxy);
-			else
-				loop_timer_restart(proxy->rest, REST_MS);
-		}
-		if (fd == -1)
-			return;
-		if (shared->open >= shared->options.connections)
-			proxy_conn_free(TAILQ_FIRST(&shared->conns));
-		proxy_conn_new(shared, fd);
-	}
+	if (shared->open >= shared->options.connections)
+		proxy_conn_free(TAILQ_FIRST(&shared->conns));
+	proxy_conn_new(shared, fd);
 }
 
 static int
@@ -141,12 +104,8 @@ proxy_new(struct loop *loop, int listener, const struct proxy_options *options,
 		proxy_free(proxy);
 		return NULL;
 	}
-	proxy_listen(proxy);
-	if (proxy->watch == NULL) {
-		err_errno(err, -errno, "the socket of the box");
-		proxy_free(proxy);
-		return NULL;
-	}
+	proxy->accepts =
+	    loop_listener_new(loop, listener, proxy_accept, &proxy->shared);
 	return proxy;
 }
 
@@ -160,8 +119,7 @@ proxy_free(struct proxy *proxy)
 		return;
 	while ((conn = TAILQ_FIRST(&proxy->shared.conns)) != NULL)
 		proxy_conn_free(conn);
-	loop_watch_free(proxy->watch);
-	loop_timer_free(proxy->rest);
+	loop_listener_free(proxy->accepts);
 	fd_close(proxy->listener);
 	free(proxy);
 }

@@ -95,54 +95,17 @@ static void http_conn_new(struct http_shared *shared, int fd);
 static struct http_conn *http_conn_victim(struct http_shared *shared);
 static void http_conn_free(struct http_conn *conn);
 
-#define ACCEPTS_A_PASS 16 /* so that a burst leaves time for the rest */
-#define REST_MS        1000 /* without accepting, when descriptors run out */
-
 struct http_server {
 	struct http_shared shared;
-	struct loop_watch *watch;
-	struct loop_timer *rest;
+	struct loop_listener *accepts;
 	unsigned port;
 	int listener;
 };
 
-static void server_on_readable(int fd, unsigned what, void *arg);
-static void server_on_rested(void *arg);
-
 static void
-server_listen(struct http_server *server)
+server_take(int fd, void *arg)
 {
-	if (server->watch == NULL)
-		server->watch = loop_watch_new(server->shared.loop,
-		    server->listener, LOOP_READ, server_on_readable, server);
-}
-
-/* Out of descriptors or memory: the listener would stay readable, and the loop
- * would spin. */
-static void
-server_rest(struct http_server *server)
-{
-	loop_watch_free(take_ptr(&server->watch));
-	if (server->rest == NULL)
-		server->rest = loop_after(
-		    server->shared.loop, REST_MS, server_on_rested, server);
-	else
-		loop_timer_restart(server->rest, REST_MS);
-}
-
-static void
-server_on_rested(void *arg)
-{
-	struct http_server *server = arg;
-
-	server_listen(server);
-	if (server->watch == NULL)
-		server_rest(server);
-}
-
-static void
-server_take(struct http_shared *shared, int fd)
-{
+	struct http_shared *shared = arg;
 	struct http_conn *victim = shared->count >= HTTP_CONNECTIONS_MAX ?
 	    http_conn_victim(shared) :
 	    NULL;
@@ -150,27 +113,6 @@ server_take(struct http_shared *shared, int fd)
 	if (victim != NULL)
 		http_conn_free(victim);
 	http_conn_new(shared, fd);
-}
-
-static void
-server_on_readable(int listener, unsigned what, void *arg)
-{
-	struct http_server *server = arg;
-
-	(void)what;
-	for (int i = 0; i < ACCEPTS_A_PASS; i++) {
-		int fd =
-		    accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd >= 0)
-			server_take(&server->shared, fd);
-		else if (errno == EAGAIN)
-			return;
-		else if (errno != EINTR && errno != ECONNABORTED) {
-			server_rest(server);
-			return;
-		}
-	}
 }
 
 /* One that was inherited may have any flags. */
@@ -202,12 +144,8 @@ http_server_new(struct loop *loop, int listener, const char *address,
 		http_server_free(server);
 		return NULL;
 	}
-	server_listen(server);
-	if (server->watch == NULL) {
-		err_errno(err, -errno, "the socket of the page");
-		http_server_free(server);
-		return NULL;
-	}
+	server->accepts =
+	    loop_listener_new(loop, listener, server_take, &server->shared);
 	return server;
 }
 
@@ -220,8 +158,7 @@ http_server_free(struct http_server *server)
 		return;
 	while ((conn = TAILQ_FIRST(&server->shared.conns)) != NULL)
 		http_conn_free(conn);
-	loop_watch_free(server->watch);
-	loop_timer_free(server->rest);
+	loop_listener_free(server->accepts);
 	fd_close(server->listener);
 	free(server);
 }

@@ -33,8 +33,7 @@ TAILQ_HEAD(server_conns, server_conn);
 
 struct server {
 	struct loop *loop;
-	struct loop_watch *watch; /* NULL while nothing is accepted */
-	struct loop_timer *pause;
+	struct loop_listener *accepts;
 	server_fn *fn;
 	void *fn_arg;
 	struct server_conns conns;
@@ -468,9 +467,8 @@ server_conn_idle_since(const struct server_conn *conn)
 	    NEVER;
 }
 
-#define BACKLOG      128
-#define ACCEPTS_MOST 16 /* in one pass of the loop */
-#define ANY_PEER     (-1)
+#define BACKLOG  128
+#define ANY_PEER (-1)
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77 /* since Linux 6.5 */
@@ -547,28 +545,6 @@ bind_private(const struct sockaddr_un *address, struct err *err)
 		return err_errno(
 		    err, r, "cannot listen at %s", address->sun_path);
 	return take_fd(&fd);
-}
-
-static void server_watch(struct server *server);
-
-static void
-server_pause_over(void *arg)
-{
-	struct server *server = arg;
-
-	loop_timer_free(take_ptr(&server->pause));
-	server_watch(server);
-}
-
-/* A connection that cannot be accepted now stays readable: without a pause the
- * loop would spin. */
-static void
-server_pause(struct server *server)
-{
-	loop_watch_free(take_ptr(&server->watch));
-	if (server->pause == NULL)
-		server->pause = loop_after(
-		    server->loop, SERVER_PAUSE_MS, server_pause_over, server);
 }
 
 /* How many connections this process has. */
@@ -649,8 +625,9 @@ peer_open(int fd, struct server_peer *peer)
 }
 
 static void
-server_take(struct server *server, int fd)
+server_take(int fd, void *arg)
 {
+	struct server *server = arg;
 	struct server_peer peer = { .pidfd = -1 };
 	struct ucred cred;
 	socklen_t len = sizeof cred;
@@ -664,37 +641,6 @@ server_take(struct server *server, int fd)
 	peer_open(fd, &peer);
 	if (server_conn_new(server, fd, &peer) != NULL)
 		server->count++;
-}
-
-static void
-server_accept(int fd, unsigned what, void *arg)
-{
-	struct server *server = arg;
-	int peer;
-
-	(void)what;
-	for (int i = 0; i < ACCEPTS_MOST; i++) {
-		peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (peer >= 0)
-			server_take(server, peer);
-		else if (errno == EAGAIN)
-			return;
-		else if (errno != EINTR && errno != ECONNABORTED) {
-			server_pause(server);
-			return;
-		}
-	}
-}
-
-static void
-server_watch(struct server *server)
-{
-	if (server->watch != NULL || server->pause != NULL)
-		return;
-	server->watch = loop_watch_new(
-	    server->loop, server->fd, LOOP_READ, server_accept, server);
-	if (server->watch == NULL)
-		server_pause(server);
 }
 
 static int
@@ -748,7 +694,8 @@ server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
 		server_free(server);
 		return r;
 	}
-	server_watch(server);
+	server->accepts =
+	    loop_listener_new(loop, server->fd, server_take, server);
 	*ret_server = server;
 	return 0;
 }
@@ -783,10 +730,11 @@ server_reopen(struct server *server, struct err *err)
 		return r;
 	}
 	/* Those who connected before the file was gone. */
-	server_accept(old, LOOP_READ, server);
-	loop_watch_free(take_ptr(&server->watch));
+	loop_listener_accept(server->accepts);
+	loop_listener_free(server->accepts);
 	fd_close(old);
-	server_watch(server);
+	server->accepts =
+	    loop_listener_new(server->loop, server->fd, server_take, server);
 	return 1;
 }
 
@@ -799,8 +747,7 @@ server_free(struct server *server)
 		return;
 	while ((conn = TAILQ_FIRST(&server->conns)) != NULL)
 		server_conn_free(conn);
-	loop_watch_free(server->watch);
-	loop_timer_free(server->pause);
+	loop_listener_free(server->accepts);
 	if (server->fd >= 0 && is_in_place(server))
 		unlink(server->path);
 	fd_close(server->fd);

@@ -112,7 +112,6 @@ server_call_peer(const struct server_call *call, struct server_peer *ret_peer);
 #define SERVER_LINE_MS  10000 /* to finish a line that was begun */
 #define SERVER_WRITE_MS 10000 /* to take at least a part of our answers */
 #define SERVER_IDLE_MS  60000 /* without a call under way */
-#define SERVER_PAUSE_MS 1000 /* no accepting when descriptors ran out */
 
 /* Bytes of answers that a client has not taken: at the first limit we stop
  * reading from it, at the second we hang up. */
