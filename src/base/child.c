@@ -506,9 +506,8 @@ child_kill(void *arg)
 	struct child *child = arg;
 
 	child_signal(child, SIGKILL);
-	loop_timer_free(child->deadline);
-	child->deadline =
-	    loop_after(child->loop, KILL_MS, child_unkillable, child);
+	loop_timer_set(
+	    &child->deadline, child->loop, KILL_MS, child_unkillable, child);
 }
 
 static void
@@ -520,9 +519,8 @@ child_end(struct child *child)
 	child_signal(child, SIGTERM);
 	child_signal(child, SIGCONT); /* a stopped process does not act on
 				       * SIGTERM */
-	loop_timer_free(child->deadline);
-	child->deadline =
-	    loop_after(child->loop, child->grace_ms, child_kill, child);
+	loop_timer_set(
+	    &child->deadline, child->loop, child->grace_ms, child_kill, child);
 }
 
 static void

@@ -83,11 +83,8 @@ retry_later(struct outlet *outlet)
 {
 	if (outlet->loop == NULL || outlet->hold)
 		return;
-	if (outlet->retry == NULL)
-		outlet->retry =
-		    loop_after(outlet->loop, RETRY_MS, on_retry, outlet);
-	else
-		loop_timer_restart(outlet->retry, RETRY_MS);
+	loop_timer_set(
+	    &outlet->retry, outlet->loop, RETRY_MS, on_retry, outlet);
 }
 
 bool

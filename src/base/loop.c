@@ -310,6 +310,20 @@ loop_timer_restart(struct loop_timer *timer, int64_t ms)
 	heap_settle(timer->loop, timer->index);
 }
 
+void
+loop_timer_set(struct loop_timer **timer, struct loop *loop, int64_t ms,
+    loop_fn *fn, void *arg)
+{
+	if (*timer == NULL) {
+		*timer = loop_after(loop, ms, fn, arg);
+		return;
+	}
+	(*timer)->fn = fn;
+	(*timer)->arg = arg;
+	(*timer)->period_ms = 0;
+	loop_timer_restart(*timer, ms);
+}
+
 bool
 loop_timer_pending(const struct loop_timer *timer)
 {
@@ -470,11 +484,8 @@ static void
 listener_rest(struct loop_listener *listener)
 {
 	loop_watch_free(take_ptr(&listener->watch));
-	if (listener->rest == NULL)
-		listener->rest = loop_after(
-		    listener->loop, LOOP_REST_MS, listener_watch, listener);
-	else
-		loop_timer_restart(listener->rest, LOOP_REST_MS);
+	loop_timer_set(&listener->rest, listener->loop, LOOP_REST_MS,
+	    listener_watch, listener);
 }
 
 static void

@@ -50,6 +50,10 @@ loop_after(struct loop *loop, int64_t ms, loop_fn *fn, void *arg);
 struct loop_timer *
 loop_every(struct loop *loop, int64_t ms, loop_fn *fn, void *arg);
 void loop_timer_restart(struct loop_timer *timer, int64_t ms);
+/* loop_after() for a timer that may be there and pending already: NULL, or the
+ * only one of what it is for. */
+void loop_timer_set(struct loop_timer **timer, struct loop *loop, int64_t ms,
+    loop_fn *fn, void *arg);
 bool loop_timer_pending(const struct loop_timer *timer);
 int64_t loop_timer_remaining(const struct loop_timer *timer, int64_t mono_ms);
 void loop_timer_free(struct loop_timer *timer);

@@ -160,8 +160,7 @@ static void feed_timer(void *arg);
 static void
 feed_set_timer(struct event_feed *feed, int64_t ms)
 {
-	loop_timer_free(feed->timer);
-	feed->timer = loop_after(feed->loop, ms, feed_timer, feed);
+	loop_timer_set(&feed->timer, feed->loop, ms, feed_timer, feed);
 }
 
 /* Read the file from here on. If it cannot be watched, it is read whenever a

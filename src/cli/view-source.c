@@ -209,8 +209,7 @@ on_dial(void *arg)
 static void
 dial_later(struct view_source *s)
 {
-	loop_timer_free(s->timer);
-	s->timer = loop_after(s->loop, AGAIN_MS, on_dial, s);
+	loop_timer_set(&s->timer, s->loop, AGAIN_MS, on_dial, s);
 }
 
 int

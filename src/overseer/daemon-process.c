@@ -270,8 +270,7 @@ on_grace_over(void *arg)
 	procref_signal_group(&d->ref, SIGKILL);
 	procref_signal(&d->ref, SIGKILL);
 	log_info("the daemon does not stop: SIGKILL was sent");
-	loop_timer_free(d->kill);
-	d->kill = loop_after(o->loop,
+	loop_timer_set(&d->kill, o->loop,
 	    o->forced ? NOW_KILL_MS : DAEMON_PROCESS_KILL_MS, on_kill_over, o);
 }
 
@@ -290,9 +289,8 @@ daemon_process_end(struct overseer *o, bool now)
 	procref_signal(&d->ref, SIGCONT); /* a stopped one hears nothing */
 	d->told_to_end = true;
 	overseer_register(o);
-	loop_timer_free(d->kill);
-	d->kill = loop_after(
-	    o->loop, now ? NOW_MS : tuning.daemon_stop, on_grace_over, o);
+	loop_timer_set(&d->kill, o->loop, now ? NOW_MS : tuning.daemon_stop,
+	    on_grace_over, o);
 }
 
 /* --- what it leaves --------------------------------------------------- */

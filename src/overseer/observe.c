@@ -295,10 +295,7 @@ static void
 look_later(struct overseer *o, int64_t ms)
 {
 	o->sight.due_ms = clock_mono_ms() + ms;
-	if (o->sight.look == NULL)
-		o->sight.look = loop_after(o->loop, ms, on_look_due, o);
-	else
-		loop_timer_restart(o->sight.look, ms);
+	loop_timer_set(&o->sight.look, o->loop, ms, on_look_due, o);
 }
 
 static enum health_verdict

@@ -383,8 +383,8 @@ decide(struct overseer *o, const struct err *err)
 		return;
 	if (writer_is_stuck(o)) {
 		/* Nothing else would work, either. */
-		loop_timer_free(o->delay);
-		o->delay = loop_after(o->loop, DELAY_MS, on_disk_awaited, o);
+		loop_timer_set(
+		    &o->delay, o->loop, DELAY_MS, on_disk_awaited, o);
 	} else if (decision.action == SPIRAL_END) {
 		cleanup_free char *why = NULL;
 		const char *what = strcmp(decision.why, "day_budget") == 0 ?
@@ -655,8 +655,8 @@ take(struct overseer *o, struct err *err)
 	} else if (r == DAEMON_ENDED) {
 		on_daemon_end(o);
 	} else if (r == DAEMON_LATER) {
-		loop_timer_free(o->delay);
-		o->delay = loop_after(o->loop, TAKE_LOOK_MS, on_take_due, o);
+		loop_timer_set(
+		    &o->delay, o->loop, TAKE_LOOK_MS, on_take_due, o);
 	}
 	return r < 0 ? r : 0;
 }

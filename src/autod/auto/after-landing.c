@@ -115,11 +115,8 @@ wait_for_git(struct auto_mode *mode, const struct landing_end *end)
 		mode->git_tries++;
 		EMIT(mode->core, EVENT_LANDING_WAITS,
 		    .branch = core_branch(mode->core), .reason = end->err->msg);
-		if (mode->again == NULL)
-			mode->again = loop_after(
-			    mode->core->loop, ms, on_wait_over, mode);
-		else
-			loop_timer_restart(mode->again, ms);
+		loop_timer_set(
+		    &mode->again, mode->core->loop, ms, on_wait_over, mode);
 		return;
 	}
 	RAISE(mode->core, end->err->code == -EBUSY ? "git_lock" : "git",

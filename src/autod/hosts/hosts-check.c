@@ -72,9 +72,8 @@ look_soon(void *arg)
 static void
 arm(struct hosts_check *check, int64_t ms)
 {
-	loop_timer_free(check->timer);
-	check->timer =
-	    loop_after(check->floor->core->loop, ms, look_soon, check);
+	loop_timer_set(
+	    &check->timer, check->floor->core->loop, ms, look_soon, check);
 }
 
 static void

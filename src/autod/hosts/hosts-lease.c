@@ -27,8 +27,7 @@ look_soon(void *arg)
 void
 land_arm(struct hosts_land *land, int64_t ms)
 {
-	loop_timer_free(land->timer);
-	land->timer = loop_after(land->core->loop, ms, look_soon, land);
+	loop_timer_set(&land->timer, land->core->loop, ms, look_soon, land);
 }
 
 void

@@ -32,10 +32,7 @@ on_due(void *arg)
 static void
 arm(struct checkout_watch *watch, int64_t ms)
 {
-	if (watch->next == NULL)
-		watch->next = loop_after(watch->loop, ms, on_due, watch);
-	else
-		loop_timer_restart(watch->next, ms);
+	loop_timer_set(&watch->next, watch->loop, ms, on_due, watch);
 }
 
 /* When the changes have come to an end, or do not come to one; but looks keep

@@ -46,8 +46,7 @@ static void
 wait_ms(struct queue_move *move, int64_t ms, const char *reason)
 {
 	xstrset(&move->reason, reason);
-	loop_timer_free(move->wait);
-	move->wait = loop_after(move->core->loop, ms, on_wait_over, move);
+	loop_timer_set(&move->wait, move->core->loop, ms, on_wait_over, move);
 }
 
 /* The checkout: looked at once for all, and told of after each back-off. */

@@ -123,10 +123,7 @@ on_wake(void *arg)
 static void
 queue_wake(struct queue *queue, int64_t ms)
 {
-	if (queue->wake == NULL)
-		queue->wake = loop_after(queue->core->loop, ms, on_wake, queue);
-	else
-		loop_timer_restart(queue->wake, ms);
+	loop_timer_set(&queue->wake, queue->core->loop, ms, on_wake, queue);
 }
 
 /* --- actions --------------------------------------------------------- */

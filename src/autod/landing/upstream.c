@@ -107,10 +107,7 @@ arm(struct upstream *up)
 	if (mode_of(up) == UPSTREAM_PUSH && push < ms && record->ours == NULL &&
 	    (push > 0 || record->unpushed != NULL))
 		ms = push > 0 ? push : 0;
-	if (up->timer == NULL)
-		up->timer = loop_after(up->core->loop, ms, on_time, up);
-	else
-		loop_timer_restart(up->timer, ms);
+	loop_timer_set(&up->timer, up->core->loop, ms, on_time, up);
 }
 
 /* Tasks that wait for the look begin. */
@@ -461,9 +458,8 @@ on_followed(enum git_land_result result, const char *detail,
 	case GIT_LAND_HELD:
 	case GIT_LAND_FAILED:
 		xstrset(&up->reason, err != NULL ? err->msg : detail);
-		loop_timer_free(up->held);
-		up->held = loop_after(up->core->loop, backoff_outage.first_ms,
-		    on_follow_again, up);
+		loop_timer_set(&up->held, up->core->loop,
+		    backoff_outage.first_ms, on_follow_again, up);
 		break;
 	}
 	rest(up);

@@ -425,8 +425,8 @@ on_pass_end(void *arg)
 		on_wake(tick);
 		return;
 	}
-	loop_timer_free(tick->wake);
-	tick->wake = loop_after(tick->floor->core->loop, wait, on_wake, tick);
+	loop_timer_set(
+	    &tick->wake, tick->floor->core->loop, wait, on_wake, tick);
 }
 
 void

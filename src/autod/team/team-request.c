@@ -283,11 +283,9 @@ set_timer(struct team_requests *requests)
 
 	if (next == 0)
 		loop_timer_free(take_ptr(&requests->timer));
-	else if (requests->timer == NULL)
-		requests->timer = loop_after(requests->floor->core->loop,
-		    ms > 0 ? ms : 1, on_deadline, requests);
 	else
-		loop_timer_restart(requests->timer, ms > 0 ? ms : 1);
+		loop_timer_set(&requests->timer, requests->floor->core->loop,
+		    ms > 0 ? ms : 1, on_deadline, requests);
 }
 
 static bool

@@ -443,9 +443,8 @@ errand_kill(void *arg)
 	struct errand *errand = arg;
 
 	errand_signal(errand, SIGKILL);
-	loop_timer_free(errand->timer);
-	errand->timer =
-	    loop_after(errand->loop, KILL_MS, errand_give_up, errand);
+	loop_timer_set(
+	    &errand->timer, errand->loop, KILL_MS, errand_give_up, errand);
 }
 
 static void
@@ -454,8 +453,8 @@ errand_end(struct errand *errand)
 	errand->ending = true;
 	errand_signal(errand, SIGTERM);
 	errand_signal(errand, SIGCONT); /* else SIGTERM would have to wait */
-	loop_timer_free(errand->timer);
-	errand->timer = loop_after(errand->loop, GRACE_MS, errand_kill, errand);
+	loop_timer_set(
+	    &errand->timer, errand->loop, GRACE_MS, errand_kill, errand);
 }
 
 static void

@@ -110,8 +110,7 @@ leave(struct shared *shared, enum shared_state state, const char *words,
 	shared_set_state(shared, state, words);
 	while ((wait = TAILQ_FIRST(&shared->waits)) != NULL)
 		shared_answer_wait(shared, wait, SHARED_AWAY, words);
-	loop_timer_free(shared->retry);
-	shared->retry = loop_after(shared->loop, ms, on_retry, shared);
+	loop_timer_set(&shared->retry, shared->loop, ms, on_retry, shared);
 }
 
 void

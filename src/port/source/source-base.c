@@ -33,9 +33,8 @@ source_base_look(void *arg)
 void
 source_base_look_later(struct source *source)
 {
-	loop_timer_free(take_ptr(&source->timer));
-	source->timer = loop_after(
-	    source->loop, source->pause_ms, source_base_look, source);
+	loop_timer_set(&source->timer, source->loop, source->pause_ms,
+	    source_base_look, source);
 	source->pause_ms *= 2;
 	if (source->pause_ms > PAUSE_MOST_MS)
 		source->pause_ms = PAUSE_MOST_MS;

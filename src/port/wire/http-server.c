@@ -489,11 +489,8 @@ conn_set_timer(struct http_conn *conn)
 	left = conn->since_ms + limit - clock_mono_ms();
 	if (left < 0)
 		left = 0;
-	if (conn->timer == NULL)
-		conn->timer =
-		    loop_after(conn->shared->loop, left, conn_on_time, conn);
-	else
-		loop_timer_restart(conn->timer, left);
+	loop_timer_set(
+	    &conn->timer, conn->shared->loop, left, conn_on_time, conn);
 }
 
 /* --- what to wait for next: the only place where one ends -------------- */
