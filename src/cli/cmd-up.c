@@ -523,6 +523,7 @@ restart_run(struct cli *cli, const struct cli_args *args)
 	cleanup_json struct json_object *info = NULL, *result = NULL;
 	struct json_object *params = json_object_new_object();
 	struct procref daemon = PROCREF_INIT;
+	struct settings *settings = NULL;
 	int64_t overseer = 0, restarts, gap;
 	int status;
 
@@ -539,6 +540,10 @@ restart_run(struct cli *cli, const struct cli_args *args)
 		    json_bool_or(info, "auto", false) ? " --auto" : "");
 	if (status == CLI_OK)
 		status = try_program(cli, "autod");
+	/* The new program would not start with wrong ones. */
+	if (status == CLI_OK)
+		status = cli_load_settings(cli, &settings);
+	settings_free(settings);
 	if (status == CLI_OK)
 		status = restart_overseer(cli, &overseer);
 	if (status == CLI_OK)

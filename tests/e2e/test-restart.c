@@ -196,6 +196,19 @@ TEST(without_a_daemon_it_says_how_to_start_one)
 	fleet_fails("no daemon is running", "restart", NULL);
 }
 
+TEST(wrong_settings_change_nothing)
+{
+	int daemon;
+
+	fleet_up();
+	daemon = fleet_daemon_pid();
+	e2e_expect(
+	    e2e_sh(fleet_root(), "echo 'x = [' >>.llmc/config.toml"), 0, NULL);
+	fleet_fails("config.toml:", "restart", NULL);
+	ck_assert_int_eq(fleet_daemon_pid(), daemon);
+	fleet_do("status", NULL);
+}
+
 TEST(a_program_that_does_not_run_changes_nothing)
 {
 	int daemon;
