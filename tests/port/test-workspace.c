@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "config.h"
 #include "settings.h"
 #include "workspace.h"
@@ -234,6 +240,31 @@ TEST(initialised_is_folder_and_config)
 	ck_assert(!workspace_initialised(&ws));
 	make_file("r/.llmc/config.toml", "");
 	ck_assert(workspace_initialised(&ws));
+}
+
+/* Root can look into every folder, but not without its capabilities. */
+TEST(a_folder_that_cannot_be_looked_into_counts_as_set_up)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct had[2], none[2];
+	cleanup_workspace struct workspace ws = { 0 };
+	bool there;
+
+	begin();
+	make_git_dir("r/.git");
+	make_dir("r/.llmc");
+	ck_assert_int_eq(workspace_find(path("r"), &ws, NULL), 0);
+	ck_assert_int_eq(syscall(SYS_capget, &head, had), 0);
+	memcpy(none, had, sizeof none);
+	none[0].effective = none[1].effective = 0;
+	ck_assert_int_eq(syscall(SYS_capset, &head, none), 0);
+	ck_assert_int_eq(chmod(ws.dir, 0), 0);
+	there = workspace_initialised(&ws);
+	ck_assert_int_eq(chmod(ws.dir, 0700), 0);
+	ck_assert_int_eq(syscall(SYS_capset, &head, had), 0);
+	ck_assert(there);
 }
 
 TEST(paths_start_at_the_root)

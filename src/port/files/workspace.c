@@ -198,7 +198,8 @@ workspace_initialised(const struct workspace *ws)
 {
 	cleanup_free char *config = workspace_path(ws, "config.toml");
 
-	return file_is_dir(ws->dir) && file_exists(config);
+	/* Its reader says why it cannot be looked into. */
+	return file_is_dir(ws->dir) && (file_exists(config) || errno == EACCES);
 }
 
 char *

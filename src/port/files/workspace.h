@@ -34,7 +34,7 @@ int workspace_at(
 
 void workspace_release(struct workspace *workspace);
 
-/* Has `llmc init` been run here? */
+/* Has `llmc init` been run here? Yes if the folder cannot be looked into. */
 bool workspace_initialised(const struct workspace *workspace);
 
 /* The path of one of llmc's files: <root>/.llmc/<name>; the caller frees it. */
