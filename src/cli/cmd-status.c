@@ -627,6 +627,7 @@ struct stand {
 	struct json_object *need; /* the most urgent, NULL = none */
 	bool daemon, is_auto, overseen;
 	bool tasks; /* some wait */
+	bool wrong; /* the settings have an error */
 	int workers, working, review;
 	int by_hand; /* workers that take no tasks by themselves */
 };
@@ -656,6 +657,8 @@ stand_next(const struct cli *cli, const struct stand *s)
 	    NULL :
 	    json_string_or(s->need, "command", "llmc asks");
 
+	if (s->wrong)
+		return "llmc doctor";
 	if (answer != NULL && (s->daemon || !asks_daemon(cli, answer)))
 		return answer;
 	if (!s->daemon && s->overseen)
@@ -701,6 +704,8 @@ stand_print(struct cli *cli, const struct stand *s)
 	if (s->working > 0)
 		buf_addf(text, " (%d at work)", s->working);
 	buf_adds(text, s->tasks ? "; tasks wait" : "; no task waits");
+	if (s->wrong)
+		buf_adds(text, "; config.toml has errors");
 	if (s->need != NULL) {
 		buf_adds(text, "\nIt needs you: ");
 		cli_say(cli, "", json_string_or(s->need, "words", ""), "");
@@ -718,6 +723,7 @@ status_stand(struct cli *cli)
 		"waiting" };
 	cleanup_json struct json_object *view = NULL, *daemon = NULL,
 					*needs = NULL;
+	struct settings *settings = NULL;
 	struct stand s = { 0 };
 	bool live;
 	int status;
@@ -734,6 +740,8 @@ status_stand(struct cli *cli)
 	status = view_source_once(cli, sections, &view, &live);
 	if (status != CLI_OK)
 		return status;
+	s.wrong = config_load_strict(&cli->workspace, &settings, NULL) < 0;
+	settings_free(settings);
 	daemon = roster_daemon(cli);
 	s.overseen = overseer_now(cli).active;
 	needs = view_needs_list(view);

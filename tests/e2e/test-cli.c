@@ -273,6 +273,8 @@ TEST(without_a_command_it_says_what_is_next)
 		e2e_expect(run, 0, NULL);
 		e2e_has(run->out, steps[i][2]);
 	}
+	e2e_expect(e2e_sh(root, "echo 'x = [' >>.llmc/config.toml"), 0, NULL);
+	e2e_has(e2e_llmc(root, NULL)->out, "\nNext: llmc doctor\n");
 }
 
 TEST(json_errors_are_one_value_on_standard_output)
