@@ -126,6 +126,28 @@ TEST_ROWS(an_unreported_start, 2)
 	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], 1);
 }
 
+/* It takes no task of llmc start, so nothing advises that. */
+TEST(an_auto_worker_gets_its_tasks_with_task_add)
+{
+	static const char *const calls[][2] = {
+		{ "worker.message", "{\"worker\":\"auto-1\",\"text\":\"x\"}" },
+		{ "worker.start", "{\"worker\":\"auto-1\",\"prompt\":\"x\"}" },
+		{ "worker.start", "{\"prompt\":\"x\"}" },
+	};
+
+	fleet_world_begin(NULL);
+	floor_world_add("auto-1", WORKER_IDLE);
+	for (size_t i = 0; i < nitems(calls); i++) {
+		const char *words = floor_world_answer(
+		    floor_world_ask(calls[i][0], calls[i][1]));
+
+		ck_assert_ptr_nonnull(words);
+		ck_assert_msg(strstr(words, "llmc task add") != NULL &&
+			strstr(words, "llmc start") == NULL,
+		    "%s", words);
+	}
+}
+
 /* What is not taken is given to the next session. */
 TEST(an_undelivered_prompt)
 {

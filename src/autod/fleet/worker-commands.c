@@ -22,6 +22,10 @@
 #include "settings.h"
 #include "worker-op.h"
 
+#define AUTO_TASKS                                       \
+	"auto workers get their tasks from the daemon; " \
+	"add one with: llmc task add TEXT"
+
 /* --- refusing --------------------------------------------------------- */
 
 bool
@@ -328,7 +332,9 @@ add_why_not(const struct agent *agent, struct buf *out)
 		    w->name, w->name);
 		return;
 	}
-	if (!worker_is_auto(w->name))
+	if (worker_is_auto(w->name))
+		buf_adds(&advice, "its tasks come from llmc task add");
+	else
 		worker_add_advice(w, &advice);
 	buf_addf(out, "%s is %s", w->name, worker_status_name(w->status));
 	if (w->reason != NULL)
@@ -373,8 +379,7 @@ refuse_start(const struct fleet *fleet, struct server_call *call,
 	else if (agent == NULL)
 		fleet_refuse_unknown(fleet, call, name);
 	else if (worker_is_auto(name))
-		worker_commands_wrong_status(call, agent->worker,
-		    "auto workers get their tasks from the daemon");
+		worker_commands_wrong_status(call, agent->worker, AUTO_TASKS);
 	else
 		worker_commands_wrong_status(call, agent->worker,
 		    "only an idle worker can be given a task");
@@ -783,8 +788,10 @@ on_message(void *arg, struct agent *agent, struct server_call *call,
 
 	(void)arg;
 	if (!agent_message_fits(agent)) {
-		wanted = xasprintf(
-		    "give it a task with: llmc start --worker %s", w->name);
+		wanted = worker_is_auto(w->name) ?
+		    xstrdup(AUTO_TASKS) :
+		    xasprintf(
+			"give it a task with: llmc start --worker %s", w->name);
 		worker_commands_wrong_status(call, w,
 		    before == WORKER_IDLE || before == WORKER_OFFLINE ?
 			wanted :
