@@ -770,15 +770,17 @@ nuke_all(struct nuke *n, bool yes)
 {
 	struct cli *cli = n->cli;
 	cleanup_buf struct buf list = BUF_INIT;
+	const char *what = "session";
 	int status;
 
-	for (size_t i = 0; i < n->count; i++)
+	for (size_t i = 0; i < n->count; i++) {
 		buf_addf(&list, "%s%s", i > 0 ? ", " : "", n->names[i]);
+		if (state_find(&n->state, n->names[i]) != NULL)
+			what = "session, worktree, branch and settings";
+	}
 	status = n->count == 0 ?
 	    CLI_OK :
-	    ask_confirm(cli, yes,
-		"This removes %s: session, worktree, branch and settings.",
-		list.data);
+	    ask_confirm(cli, yes, "This removes %s: %s.", list.data, what);
 	if (status != CLI_OK)
 		return status;
 	for (size_t i = 0; i < n->count; i++)

@@ -232,6 +232,8 @@ TEST(consoles_are_sessions_of_their_own)
 	fleet_fails("no terminal", "attach", "console2", NULL);
 	e2e_env("TMUX=/nowhere,1,0");
 	fleet_fails("another tmux", "attach", "console2", NULL);
+	fleet_fails(
+	    "This removes console2: session.", "nuke", "console2", NULL);
 	e2e_has(fleet_do("nuke", "console2", "--yes", NULL)->out, "Removed");
 	fleet_fails("llmc-console1", "attach", "console2", NULL);
 }
