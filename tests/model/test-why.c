@@ -43,6 +43,10 @@ static const struct {
 	    "it could not be sent: gone" },
 	{ "task_finished", "{\"outcome\":\"failed\",\"reason\":\"no\"}",
 	    "the task has ended, failed: no" },
+	{ "worker_state_transition",
+	    "{\"from_state\":\"working\",\"to_state\":\"paused\",\"reason\":\"by "
+	    "a person\"}",
+	    "its worker changed from working to paused: by a person" },
 	{ "worker.turn_ended", "{\"text\":\"ok\"}", "worker turn ended: ok" },
 };
 

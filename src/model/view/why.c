@@ -17,6 +17,7 @@
 #define WHY_LANDED    "accept_success"
 #define TASK_FINISHED "task_finished"
 #define STALL         "stall"
+#define WORKER_MOVED  "worker_state_transition"
 
 /* What an event says; its reason follows after a colon. */
 static const struct {
@@ -50,6 +51,7 @@ static const struct {
 	{ "accept_failure", "it did not land" },
 	{ "sent_back", "its worker was sent back to it" },
 	{ STALL, "its worker shows no sign of life" },
+	{ WORKER_MOVED, "its worker changed" },
 };
 
 /* What was sent. */
@@ -151,6 +153,8 @@ add_detail(const struct why_event *event, struct buf *out)
 	const char *outcome = data_string(event, "outcome");
 	const char *commit = data_string(event, "commit_sha");
 	const char *action = data_string(event, "action");
+	const char *from = data_string(event, "from_state");
+	const char *to = data_string(event, "to_state");
 	unsigned step = STEP_NONE;
 
 	if (strcmp(event->type, TASK_FINISHED) == 0 && outcome != NULL) {
@@ -162,6 +166,12 @@ add_detail(const struct why_event *event, struct buf *out)
 	} else if (strcmp(event->type, STALL) == 0 && action != NULL &&
 	    word_find(progress_step_words, action, &step)) {
 		buf_addf(out, ", and %s", steps[step].silent);
+	} else if (strcmp(event->type, WORKER_MOVED) == 0 && from != NULL &&
+	    to != NULL) {
+		buf_adds(out, " from ");
+		add_words(out, from);
+		buf_adds(out, " to ");
+		add_words(out, to);
 	}
 }
 
