@@ -65,7 +65,7 @@ run config set auto.check_command none
 [ "$(id -u)" != 0 ] || run config set defaults.allow_root true
 if $real; then
 	echo "Claude Code must trust $repo: this adds one line to ~/.claude.json."
-	run trust
+	run doctor trust
 fi
 
 say llmc task add, six times
