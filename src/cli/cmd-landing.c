@@ -760,8 +760,8 @@ const struct cli_command cmd_salvage = {
 	.help =
 	    "Before a reset, a nuke or anything else takes work from a worker, "
 	    "its commits\nand changes are saved as a ref. Write REF as list "
-	    "shows it: WORKER/TIME, with\nthe task behind it if it is the work "
-	    "of one\n\nlist     what was saved, newest first\n"
+	    "shows it: WORKER/TIME, or\nWORKER/TIME-TASK if it is the work of a "
+	    "task.\n\nlist     what was saved, newest first\n"
 	    "show     its commits, with their changes\nrestore  create a "
 	    "branch from it, salvage/REF by default\n"
 	    "drop     remove it for good; with --all everything, with "

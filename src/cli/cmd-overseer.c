@@ -309,16 +309,16 @@ const struct cli_command cmd_overseer = {
 	.help =
 	    "Runs in the foreground until Ctrl-C, which stops the daemon too, "
 	    "or in the\nbackground with --detach. "
-	    "Starts the\ndaemon in auto mode (llmc up --auto), or takes over "
-	    "the one that is running, and\nwatches it. When the daemon dies, "
-	    "hangs, logs an error or stalls, a Claude Code\nsession repairs "
-	    "the cause (watch it with llmc attach overseer), and the daemon\n"
-	    "is started again. When that does not help, the overseer stops and "
-	    "says what to\ndo. llmc log failures shows the history, and --clear "
-	    "lets the overseer start again.\noverseer.remediation_prompt "
-	    "tells a repair about the project; see man overseer.\n--check "
-	    "checks what llmc up --check does, and whether an earlier run "
-	    "waits\nfor a person.\n",
+	    "Starts the daemon in auto mode (llmc up --auto), or\ntakes over "
+	    "the one that is running, and watches it. When the daemon dies,\n"
+	    "hangs, logs an error or stalls, a Claude Code session repairs "
+	    "the cause (watch\nit with llmc attach overseer), and the daemon "
+	    "is started again. When that does\nnot help, the overseer stops and "
+	    "says what to do. llmc log failures shows the\nhistory, and --clear "
+	    "lets the overseer start again. overseer.remediation_prompt"
+	    "\ntells a repair about the project; see man overseer. --check "
+	    "checks what llmc up\n--check does, and whether an earlier run "
+	    "waits for a person.\n",
 	.example = "overseer --detach",
 	.flags = overseer_flags,
 	.guarded = true,

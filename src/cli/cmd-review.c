@@ -198,10 +198,10 @@ const struct cli_command cmd_reject = {
 	    "begin with >, what is wrong with that line. All of it becomes one\n"
 	    "message to the worker, with the file, the line and its text for "
 	    "each comment.\n--from sends a file that was written like this before, "
-	    "or a list of lines PATH:LINE: TEXT. A\nline that is neither part "
-	    "of the diff nor a comment is an error, and nothing is\nsent. If "
-	    "the worker has another commit than the one you reviewed, nothing "
-	    "is\nsent.\n",
+	    "or a list of lines\nPATH:LINE: TEXT. A line that is neither part "
+	    "of the diff nor a comment is an error,\nand nothing is sent. If "
+	    "the worker has another commit than the one you reviewed,\nnothing "
+	    "is sent.\n",
 	.example = "reject 'A test is missing' --worker adam",
 	.flags = reject_flags,
 	.max_args = 1,

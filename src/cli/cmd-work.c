@@ -559,7 +559,7 @@ agents_suggest(struct cli *cli, const struct cli_args *args)
 		    tier);
 	if (args->count < 2 && tags == NULL)
 		return cli_misuse(cli, &cmd_agents,
-		    "agents suggest needs the TEXT of a task, or --tags "
+		    "goal agents suggest needs the TEXT of a task, or --tags "
 		    "TAG,...");
 	status = load(cli, &cards);
 	if (status != CLI_OK)
@@ -609,7 +609,7 @@ const struct cli_command cmd_agents = {
 	    "list     the cards in [agents.NAME] of .llmc/config.toml\n"
 	    "suggest  which of them fit a task, the best first, and why: by "
 	    "their tags, the\n         words of their description, and their "
-	    "cost\n\nWithout one of these words: list. It only suggests: the agent that spawns another names it.\n",
+	    "cost\n\nWithout one of these words: list. It only suggests: the agent that\nspawns another names it.\n",
 	.example = "goal agents suggest Write the manual page",
 	.flags = agents_flags,
 	.max_args = 1001,

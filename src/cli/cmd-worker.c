@@ -257,8 +257,8 @@ const struct cli_command cmd_pause = {
 	    "A worker that works finishes its turn first, and its finished "
 	    "work can land; to\nend its session at once, use llmc stop. The "
 	    "pause lasts until llmc resume, also\nacross restarts of the "
-	    "daemon. Without a name, every worker pauses. HOST:WORKER is one "
-	    "of another host of\nthe fleet.\n",
+	    "daemon. Without a name, every worker pauses.\nHOST:WORKER is one "
+	    "of another host of the fleet.\n",
 	.example = "pause adam",
 	.max_args = 1,
 	.method = "worker.pause",
@@ -315,12 +315,12 @@ const struct cli_command cmd_resume = {
 	    "For workers that you have paused or stopped (llmc pause, llmc "
 	    "stop), and for\nthose that paused by themselves; llmc status says "
 	    "why. When the budget of the\nday is used up, all of auto mode "
-	    "pauses; a task that has used up its own, or that oversight has "
-	    "stopped, is\nparked and its worker does another one. Resuming "
-	    "grants the same amount once\nmore, and oversight does not stop "
-	    "that task for the same kind of finding again.\nWithout a name, "
-	    "everything that is paused or parked continues. HOST:WORKER is "
-	    "one of another host of\nthe fleet.\n",
+	    "pauses; a task that has used up its own, or that\noversight has "
+	    "stopped, is parked and its worker does another one. Resuming\n"
+	    "grants the same amount once more, and oversight does not stop "
+	    "that task for the\nsame kind of finding again. Without a name, "
+	    "everything that is paused or parked\ncontinues. HOST:WORKER is "
+	    "one of another host of the fleet.\n",
 	.example = "resume adam",
 	.flags = resume_flags,
 	.max_args = 1,
@@ -362,7 +362,7 @@ const struct cli_command cmd_stop = {
 	    "the\nconversation stay: llmc resume starts a session that "
 	    "continues from there.\nUntil then the worker takes no new task. "
 	    "To stop everything, use llmc down; to\nlet a worker finish its "
-	    "turn first, llmc pause. HOST:WORKER is one of another host of "
+	    "turn first, llmc pause. HOST:WORKER is one of another host\nof "
 	    "the fleet.\n",
 	.example = "stop adam",
 	.min_args = 1,
