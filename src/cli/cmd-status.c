@@ -629,6 +629,7 @@ struct stand {
 	bool tasks; /* some wait */
 	bool wrong; /* the settings have an error */
 	int workers, working, review;
+	int held; /* by a person, until llmc resume */
 	int by_hand; /* workers that take no tasks by themselves */
 };
 
@@ -647,6 +648,12 @@ asks_daemon(const struct cli *cli, const char *line)
 			words[count] = word;
 	command = count > 0 ? cli_find_words(cli, words, count, &used) : NULL;
 	return command != NULL && command->method != NULL;
+}
+
+static bool
+all_held(const struct stand *s)
+{
+	return s->held > 0 && s->held == s->workers;
 }
 
 /* The one thing to type next. */
@@ -670,6 +677,8 @@ stand_next(const struct cli *cli, const struct stand *s)
 					"llmc task add \"What is to be done\"";
 	if (s->review > 0 && !s->is_auto)
 		return "llmc review";
+	if (all_held(s))
+		return "llmc resume";
 	if (s->working > 0 || s->tasks)
 		return s->is_auto || s->working > 0 ? "llmc top" :
 						      "llmc up --auto --detach";
@@ -703,6 +712,8 @@ stand_print(struct cli *cli, const struct stand *s)
 	    s->workers == 1 ? "" : "s");
 	if (s->working > 0)
 		buf_addf(text, " (%d at work)", s->working);
+	if (all_held(s))
+		buf_adds(text, ", paused by a person");
 	buf_adds(text, s->tasks ? "; tasks wait" : "; no task waits");
 	if (s->wrong)
 		buf_adds(text, "; config.toml has errors");
@@ -758,6 +769,7 @@ status_stand(struct cli *cli)
 		for (size_t i = 0; i < nitems(at_work); i++)
 			s.working += strcmp(status_name, at_work[i]) == 0;
 		s.review += strcmp(status_name, "needs_review") == 0;
+		s.held += json_bool_or(it.val, "on_hold", false);
 		s.by_hand +=
 		    !worker_is_auto(json_string_or(it.val, "name", it.key));
 	}

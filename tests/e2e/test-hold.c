@@ -32,6 +32,7 @@ TEST(an_idle_worker_that_is_paused_gets_no_task)
 	fleet_fails("llmc resume adam", "start", "--worker", "adam", "--prompt",
 	    "x", NULL);
 	e2e_has(fleet_do("status", NULL)->out, "paused by a person");
+	e2e_has(e2e_llmc(fleet_root(), NULL)->out, "\nNext: llmc resume\n");
 	/* Not even by another daemon. */
 	fleet_kill(fleet_daemon_pid());
 	fleet_up();
