@@ -202,6 +202,10 @@ int cli_check_concurrency(
  * log line contains is made safe for a terminal. Negative errno. */
 int cli_write(const struct buf *text);
 
+/* Ends the loop when standard output is a pipe that nobody reads any more. The
+ * caller frees it. NULL = it is none. */
+struct loop_watch *cli_watch_reader(struct loop *loop);
+
 /* The lines of a text as an array of strings. */
 struct json_object *cli_lines(const char *text);
 

@@ -2,12 +2,15 @@
 
 #include "base.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 #include "cli-private.h"
 #include "config.h"
 #include "identity.h"
+#include "loop.h"
 #include "workspace.h"
 #include "work-record.h"
 
@@ -425,6 +428,27 @@ cli_write(const struct buf *text)
 
 	text_add_terminal(&safe, text->data, text->len);
 	return file_write_all(STDOUT_FILENO, safe.data, safe.len);
+}
+
+static void
+on_reader_gone(int fd, unsigned what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	loop_stop(arg, CLI_OK);
+}
+
+struct loop_watch *
+cli_watch_reader(struct loop *loop)
+{
+	struct stat st;
+
+	/* An end that can only be written has nothing to read but its error. */
+	if (fstat(STDOUT_FILENO, &st) == -1 || !S_ISFIFO(st.st_mode) ||
+	    (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_WRONLY)
+		return NULL;
+	return loop_watch_new(
+	    loop, STDOUT_FILENO, LOOP_READ, on_reader_gone, loop);
 }
 
 struct json_object *

@@ -338,6 +338,7 @@ event_follow(struct cli *cli, struct loop *loop, const struct log_view *view,
 		.arg = arg };
 	struct loop_signal *interrupt =
 	    loop_signal_new(loop, SIGINT, on_interrupt, loop);
+	struct loop_watch *reader = cli_watch_reader(loop);
 	struct err err = { 0 };
 	int status;
 
@@ -354,6 +355,7 @@ event_follow(struct cli *cli, struct loop *loop, const struct log_view *view,
 	loop_timer_free(feed.timer);
 	loop_call_free(feed.read);
 	loop_signal_free(interrupt);
+	loop_watch_free(reader);
 	jsonl_cursor_release(&feed.at);
 	json_object_put(feed.last);
 	return status;

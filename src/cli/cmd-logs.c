@@ -257,6 +257,7 @@ static int
 follow(struct logs *logs, const char *path, size_t lines)
 {
 	cleanup_json struct json_object *last = NULL;
+	struct loop_watch *reader;
 	struct tail *tail;
 	struct err err = { 0 };
 	int status;
@@ -270,7 +271,9 @@ follow(struct logs *logs, const char *path, size_t lines)
 	last = log_view_last(&logs->view, path, tail_offset(tail), lines);
 	JSON_EACH (row, last)
 		print_record(logs, row);
+	reader = cli_watch_reader(logs->loop);
 	status = loop_run(logs->loop);
+	loop_watch_free(reader);
 	tail_free(tail);
 	loop_free(logs->loop);
 	return status;

@@ -527,6 +527,12 @@ TEST(the_log_is_shown_and_followed)
 	    "\"$LLMC\" log daemon -f --worker eve -n0 | "
 	    "sed -u /to=offline/q | tee seen; wait");
 	e2e_has(run->out, "to=offline");
+	/* Although nothing more happens. */
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		"for log in 'log daemon' log; do timeout 20 sh -c "
+		"\"\\\"\\$LLMC\\\" $log -f -n1 | head -n 1\" || exit; done"),
+	    0, NULL);
 }
 
 TEST(a_client_can_be_nested_in_another_tmux)
