@@ -332,10 +332,16 @@ change(struct cli *cli, const char *method, const char *word,
 		cli_say(cli, "", name, "");
 		buf_addf(&cli->text, ": %s.\n",
 		    json_string_or(cli->result, member, ""));
-	} else if (entry == NULL && strcmp(code, "no_such_task") == 0) {
+	} else if (strcmp(code, "no_such_task") != 0) {
+		status = cli_fail_err(cli, code, &err);
+	} else if (entry == NULL) {
 		status = unknown_task(cli, word);
 	} else {
-		status = cli_fail_err(cli, code, &err);
+		status = cli_fail(cli, "wrong_status",
+		    "%s is %s; llmc task %s is not for such a task; see: llmc "
+		    "help task",
+		    word, json_string_or(entry, "status", "known"),
+		    strchr(method, '.') + 1);
 	}
 	taskbook_release(&book);
 	return status;

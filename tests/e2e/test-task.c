@@ -498,6 +498,18 @@ TEST(tasks_are_retried_and_dropped_by_id_or_name)
 	    "no_such_task", "zzzzzz");
 }
 
+TEST(a_task_that_has_landed_is_known_and_not_dropped)
+{
+	struct task *task = shown_ended("t1", "a.md", OUTCOME_LANDED, NULL);
+
+	shown_append_ended(task);
+	task_free(task);
+	shown_put_task("done", "a.md", "A\n");
+	shown_fails("t1 is landed; llmc task drop is not for such a task",
+	    "task", "drop", "t1");
+	ck_assert(e2e_exists(shown_file("tasks/done/a.md")));
+}
+
 /* --- edit ------------------------------------------------------------ */
 
 /* The editor works on the draft, on a terminal made by script(1). */
