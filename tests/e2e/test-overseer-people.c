@@ -109,7 +109,7 @@ TEST(a_task_that_fails_and_the_end_of_the_run)
 	auto_task("a.md", "A");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
 	wait_told("task", "too odd");
-	wait_told("end", "0 tasks are done, 1 have failed");
+	wait_told("end", "tasks: 0 done, 1 failed");
 }
 
 TEST(a_repair_that_begins)

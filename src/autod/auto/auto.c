@@ -714,8 +714,8 @@ floor_patrol(void *self, bool all)
 static void
 tell_end(const struct auto_mode *mode)
 {
-	cleanup_free char *why = xasprintf("%d tasks are done, %d have failed",
-	    (int)mode->done, (int)mode->failed);
+	cleanup_free char *why = xasprintf(
+	    "tasks: %d done, %d failed", (int)mode->done, (int)mode->failed);
 
 	if (!mode->core->failing)
 		person_tell(mode->core,
