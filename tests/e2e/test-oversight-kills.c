@@ -37,41 +37,6 @@ row_count(void)
 	return all > 0 ? all : e2e_number("OVERSIGHT_KILLS", KILLS);
 }
 
-/* Wait until the script succeeds; a daemon that was killed starts again. */
-static void
-wait_with_restarts(const char *script)
-{
-	int64_t end = clock_mono_ms() + WAIT_MS;
-	int kills = 0, looks = 0;
-
-	while (e2e_sh(fleet_root(), script)->status != 0) {
-		if (auto_has_ended()) {
-			ck_assert_msg(kills++ == 0, "it ended again: %s",
-			    e2e_shown(auto_output()));
-			auto_up(NULL);
-		}
-		if (clock_mono_ms() > end)
-			auto_wait_shell(script); /* says what is known */
-		e2e_rest(&looks);
-	}
-}
-
-static void
-disarm(int step)
-{
-	const char *last = e2e_sh("/",
-	    e2e_path("tail -n 1 '%s' 2>/dev/null || true", unit_path("steps")))
-			       ->out;
-	bool killed = !e2e_exists(unit_path("arm"));
-
-	remove(unit_path("arm"));
-	if (auto_has_ended())
-		auto_up(NULL);
-	printf("# step %d: %s, %s\n", step, killed ? "killed" : "not reached",
-	    e2e_shown(last));
-	fflush(stdout);
-}
-
 static void
 begin(void)
 {
@@ -120,9 +85,9 @@ START_TEST(an_abort)
 	begin_turn();
 	stepkills_arm();
 	/* Whoever gets no answer types it again. */
-	wait_with_restarts(ABORT ENDED);
-	wait_with_restarts("\"$STATE\" | grep -q '\"status\": *\"idle\"'");
-	disarm(step);
+	stepkills_wait(ABORT ENDED, NULL);
+	stepkills_wait("\"$STATE\" | grep -q '\"status\": *\"idle\"'", NULL);
+	stepkills_disarm(NULL);
 	is_aborted();
 	auto_drain();
 }
@@ -149,13 +114,13 @@ START_TEST(a_step_of_the_ladder)
 	auto_up(NULL);
 	watchlog_wait("t1", ladder[rung % (int)nitems(ladder)]);
 	stepkills_arm();
-	wait_with_restarts(PARKED);
-	disarm(step);
+	stepkills_wait(PARKED, NULL);
+	stepkills_disarm(NULL);
 	watchlog_parked("t1", "Stuck");
 	watchlog_whole("t1");
 	ck_assert_int_le(watchlog_at("t1", "pause", "stuck"), 14);
 	/* The daemon may have died when all of it was saved. */
-	wait_with_restarts(RESUME);
+	stepkills_wait(RESUME, NULL);
 	auto_wait_finished("landed", 1);
 	auto_drain();
 }
@@ -190,8 +155,8 @@ START_TEST(an_answer)
 		auto_ails("fake: commit a.txt x");
 	}
 	stepkills_arm();
-	wait_with_restarts(ANSWER);
-	disarm(step);
+	stepkills_wait(ANSWER, NULL);
+	stepkills_disarm(NULL);
 	ck_assert_int_eq(fleet_prompts("The answer is:\n\nblue"), !waits);
 	if (waits)
 		e2e_has(team_read("answer"), "blue");

@@ -17,9 +17,8 @@
 #define KILLS       2
 #define BATCH_STEPS 390 /* about as many as there are */
 #define BACK_STEPS  80
-#define WAIT_MS     60000
 
-static int kills; /* seen in this test */
+static bool was_killed; /* in this test */
 
 static int
 step_of(int row, int steps)
@@ -41,38 +40,11 @@ row_count(int steps)
 	return e2e_number("QUEUE_KILLS", KILLS);
 }
 
-/* Wait until the script succeeds; a daemon that was killed starts again. */
 static void
-wait_with_restarts(const char *script)
+save_state(void)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-	int looks = 0;
-
-	while (e2e_sh(fleet_root(), script)->status != 0) {
-		if (auto_has_ended()) {
-			ck_assert_msg(kills++ == 0, "it ended again: %s",
-			    e2e_shown(auto_output()));
-			e2e_sh(fleet_root(),
-			    e2e_path(
-				"\"$STATE\" >'%s'", unit_path("killed.json")));
-			auto_up(NULL);
-		}
-		if (clock_mono_ms() > end) {
-			/* Fails with what is known. */
-			auto_wait_shell(script);
-		}
-		e2e_rest(&looks);
-	}
-}
-
-static void
-disarm(void)
-{
-	remove(unit_path("arm"));
-	if (auto_has_ended()) {
-		kills++;
-		auto_up(NULL);
-	}
+	e2e_sh(fleet_root(),
+	    e2e_path("\"$STATE\" >'%s'", unit_path("killed.json")));
 }
 
 /* A check that says when it begins and how it ended. The first one in a slot
@@ -147,13 +119,13 @@ no_check_ran_again(void)
 	    e2e_path("awk '$1 == \"began\" && passed[$2] { print $2 } "
 		     "$1 == \"passed\" { passed[$2]++ } "
 		     "$1 == \"failed\" && ++failed[$2] > %d { print $2 }' '%s'",
-		2 + kills, unit_path("checks")))
+		2 + was_killed, unit_path("checks")))
 				->out;
 
 	for (const char *at = again; *at != '\0'; at += strcspn(at, "\n") + 1) {
 		const char *tree = e2e_path("%.*s", (int)strcspn(at, "\n"), at);
 
-		ck_assert_msg(kills > 0 && !had_passed(tree),
+		ck_assert_msg(was_killed && !had_passed(tree),
 		    "%s was checked again", tree);
 	}
 }
@@ -194,18 +166,6 @@ tree_is(const char *files)
 	    e2e_git(fleet_root(), "rev-parse", "main^{tree}", NULL), serial);
 }
 
-static void
-tell_step(int step)
-{
-	const char *last = e2e_sh("/",
-	    e2e_path("tail -n 1 '%s' 2>/dev/null || true", unit_path("steps")))
-			       ->out;
-
-	printf("# step %d: %s, %s\n", step,
-	    kills > 0 ? "killed" : "not reached", e2e_shown(last));
-	fflush(stdout);
-}
-
 #define FINISHED                              \
 	"\"$LLMC\" --json task list --all | " \
 	"grep -c '\"outcome\": *\"landed\"'"
@@ -218,7 +178,6 @@ START_TEST(a_batch)
 {
 	int step = step_of(_i, BATCH_STEPS);
 
-	kills = 0;
 	user_edits();
 	set_check();
 	auto_set("auto.concurrency", "4");
@@ -233,9 +192,8 @@ START_TEST(a_batch)
 			"grep -c '\"status\": *\"working\"') -ge 4 ]");
 	stepkills_arm();
 	auto_open_gate("work");
-	wait_with_restarts(SETTLED);
-	disarm();
-	tell_step(step);
+	stepkills_wait(SETTLED, save_state);
+	was_killed = stepkills_disarm(save_state);
 	auto_history("a.txt: x", "b.txt: x", "c.txt: x", "d.txt: x", NULL);
 	ck_assert_int_eq(auto_landed(), 4);
 	ck_assert_int_eq(auto_finished(NULL), auto_finished("landed"));
@@ -253,7 +211,6 @@ START_TEST(a_revert)
 {
 	int step = step_of(_i, BACK_STEPS);
 
-	kills = 0;
 	user_edits();
 	set_check();
 	e2e_dir("first"); /* no others come */
@@ -266,12 +223,12 @@ START_TEST(a_revert)
 	stepkills_arm();
 	e2e_sh(fleet_root(), "\"$LLMC\" landing revert c.md --yes");
 	/* It may have been killed before it knew of it. */
-	wait_with_restarts("\"$LLMC\" landing | grep -q '^Nothing waits'");
-	disarm();
+	stepkills_wait(
+	    "\"$LLMC\" landing | grep -q '^Nothing waits'", save_state);
+	was_killed = stepkills_disarm(save_state);
 	e2e_sh(fleet_root(),
 	    "git cat-file -e main:c.txt 2>/dev/null && "
 	    "\"$LLMC\" landing revert c.md --yes");
-	tell_step(step);
 	auto_history("c.txt: x", "d.txt: x", "Revert \"c.txt: x\"", NULL);
 	tree_is("d.txt");
 	auto_drain();

@@ -84,8 +84,7 @@ step(const char *name, const char *what)
 	if (fd == -1 || write(fd, line, (size_t)len) != len)
 		abort();
 	close(fd);
-	if (now == wanted) {
-		syscall(SYS_unlinkat, AT_FDCWD, arm, 0);
+	if (now == wanted && syscall(SYS_unlinkat, AT_FDCWD, arm, 0) == 0) {
 		kill(self, SIGKILL);
 		raise(SIGKILL);
 	}
