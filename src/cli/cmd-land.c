@@ -187,6 +187,13 @@ pick_tell(struct cli *cli, struct json_object *result)
 	const char *worker = json_string_or(result, "worker", "");
 	int64_t dirty = json_int_or(result, "uncommitted_files", 0);
 
+	if (json_string_or(result, "commit_sha", "")[0] == '\0') {
+		buf_addf(&cli->text,
+		    "The work of %s [%.7s] is already on %s; nothing landed.\n",
+		    worker, json_string_or(result, "head_sha", ""),
+		    json_string_or(result, "landing_branch", ""));
+		return;
+	}
 	buf_addf(&cli->text, "Landed [%.7s] on %s: the work of %s [%.7s]",
 	    json_string_or(result, "commit_sha", ""),
 	    json_string_or(result, "landing_branch", ""), worker,
@@ -275,9 +282,9 @@ rebase_named(
 	buf_addf(&cli->text,
 	    conflict ?
 		"%s is resolving its conflicts, and then waits for review "
-		"again:\n" :
-		"%s is up to date.\n",
-	    worker->name);
+		"again%s\n" :
+		"%s is up to date%s\n",
+	    worker->name, json_object_array_length(list) > 0 ? ":" : ".");
 	JSON_EACH (row, list)
 		buf_addf(&cli->text, "  %s\n", json_object_get_string(row));
 	return CLI_OK;

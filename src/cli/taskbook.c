@@ -102,10 +102,11 @@ roster_with(struct cli *cli, const char *name,
 	if (name != NULL)
 		status = roster_find(cli, &state, name, &worker);
 	else if (state.last_reviewed == NULL ||
-	    (worker = state_find(&state, state.last_reviewed)) == NULL)
+	    (worker = state_find(&state, state.last_reviewed)) == NULL ||
+	    worker->status == WORKER_IDLE)
 		status = cli_fail(cli, "not_reviewed",
-		    "no work has been reviewed yet; name a worker, or first "
-		    "run: llmc review");
+		    "no work that waits has been reviewed; name a worker, or "
+		    "first run: llmc review");
 	else if (worker->reviewed == NULL)
 		status = cli_fail(cli, "not_reviewed",
 		    "%s was reviewed last, and you have not seen the work that "

@@ -124,6 +124,7 @@ TEST(nothing_is_accepted_without_a_review)
 	fleet_do("review", NULL);
 	fleet_do("reset", "adam", "--yes", NULL);
 	fleet_wait("adam", "idle");
+	fleet_fails("no work that waits has been reviewed", "accept", NULL);
 	fleet_start("adam", "fake: commit other.txt new");
 	fleet_wait("adam", "needs_review");
 	e2e_json_error(
@@ -233,4 +234,25 @@ TEST(a_pick_tells_what_it_took)
 		     "file.",
 		head()));
 	e2e_has(e2e_read(e2e_path("%s/left.txt", fleet_root())), "left");
+	run = fleet_do("pick", "adam", NULL);
+	e2e_has(run->out, "is already on main; nothing landed.");
+}
+
+TEST(a_review_tells_of_a_conflict)
+{
+	struct json_object *json;
+
+	e2e_write(e2e_path("%s/a.txt", fleet_root()), "mine\n");
+	e2e_git(fleet_root(), "add", "a.txt", NULL);
+	e2e_git(fleet_root(), "commit", "-q", "-m", "mine", NULL);
+	json = e2e_json(json_run("review", NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "status", ""), "rebasing");
+	ck_assert_ptr_null(json_string_or(json, "commit_sha", NULL));
+	fleet_do("reset", "adam", "--yes", NULL);
+	fleet_wait("adam", "idle");
+	fleet_start("adam",
+	    "fake: run git reset -q --hard HEAD~1\nfake: commit a.txt x");
+	fleet_wait("adam", "needs_review");
+	e2e_has(fleet_do("review", NULL)->out,
+	    "adam conflicts with work that has landed on main");
 }

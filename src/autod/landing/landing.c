@@ -90,7 +90,8 @@ rebase_answer(
 	struct json_object *answer = json_object_new_object();
 
 	json_set_string(answer, "worker", agent->worker->name);
-	json_set_string(answer, "commit_sha", head);
+	json_set_string(
+	    answer, "commit_sha", end == OP_REBASE_CONFLICT ? NULL : head);
 	json_set_string(answer, "commit_message", NULL);
 	json_set_string(answer, "status",
 	    end == OP_REBASE_CONFLICT ? "rebasing" : "needs_review");

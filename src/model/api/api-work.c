@@ -295,7 +295,8 @@ const struct schema_field api_landing_reject_result = RESULT(rejected);
 static const struct schema_field picked_fields[] = {
 	ITEM_HAS("worker", worker, NULL),
 	SCHEMA_IS("success", BOOL, "true"),
-	SCHEMA_IS("commit_sha", STRING, "what landed"),
+	SCHEMA_IS("commit_sha", STRING,
+	    "what landed; empty when it had already landed"),
 	ITEM_HAS("head_sha", picked_head,
 	    "the worker's last commit, which is part of it"),
 	LANDING_BRANCH,

@@ -365,6 +365,8 @@ function drawActs(box, d, comments, close) {
 						`It conflicts with ${d.landing_branch}: ` +
 						`${d.worker} resolves that first.` :
 						r.proposed ? "It becomes a pull request." :
+						r.already_incorporated ?
+						`It is already on ${d.landing_branch}.` :
 						`Landed on ${d.landing_branch} as ` +
 						`${(r.commit_sha || "").slice(0, 7)}.`;
 				} }), " ",
