@@ -141,6 +141,7 @@ TEST(texts_and_counts_are_read_without_a_source)
 	source_world_put(unit_path("folder/todo/a"), "A\n", OLD_MS);
 	source_world_put(unit_path("folder/todo/b"), "B\n", OLD_MS);
 	source_world_put(unit_path("folder/todo/.c"), "C\n", OLD_MS);
+	source_world_put(unit_path("folder/todo/a~"), "A\n", OLD_MS);
 	source_world_put(unit_path("files/7.json"),
 	    "{\"id\":\"7\",\"subject\":\"Seven\",\"description\":\"\","
 	    "\"status\":\"pending\",\"blocks\":[],\"blockedBy\":[]}",

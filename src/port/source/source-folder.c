@@ -144,7 +144,7 @@ folder_edit_count_todo(const char *where)
 	const char *name;
 
 	while ((name = dir_next(dir)) != NULL)
-		count += name[0] != '.';
+		count += folder_is_task(name);
 	return count;
 }
 
