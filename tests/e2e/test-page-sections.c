@@ -22,6 +22,7 @@ static const struct {
 		"llmc task show t88" } },
 	{ "budget",
 	    { "Today $18.40 est. of $20.00", "Today 4.1M tokens of 5.0M",
+		"The last days (UTC), with work by hand",
 		"auto-2 limited until", "the service does not answer",
 		"$18.40 est. + ?" } },
 	{ "workers",

@@ -63,8 +63,10 @@ function count(n) {
 	if (n == null)
 		return "";
 	for (const [size, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]])
-		if (n >= size)
-			return (n / size).toFixed(n < 10 * size ? 1 : 0) + unit;
+		if (n >= size) /* cut off, as llmc top does */
+			return (n < 10 * size ?
+				(Math.floor(n / size * 10) / 10).toFixed(1) :
+				Math.floor(n / size)) + unit;
 	return String(n);
 }
 
@@ -695,7 +697,7 @@ const SECTIONS = [{
 	id: "budget", title: "Budget and limits",
 	uses: ["budget", "workers", "head"],
 	blocks: [list({ class: "list" }, limits), table({
-		caption: "The last days (UTC)", kind: "narrow",
+		caption: "The last days (UTC), with work by hand", kind: "narrow",
 		rows: () => (view.budget.days || []).slice(-7).reverse(),
 		key: (r) => r.day, none: "",
 		columns: [
