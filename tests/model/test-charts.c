@@ -318,6 +318,10 @@ TEST(marks_are_asks_and_failures_of_the_period)
 
 		json_object_array_add(night.in.asks, json_tokener_parse(ask));
 	}
+	json_object_array_add(night.in.asks, /* nobody was asked */
+	    json_tokener_parse("{\"created_ms\": 1769846401500, "
+			       "\"kind\": \"told\", \"worker\": \"auto-1\", "
+			       "\"title\": \"a fresh session\"}"));
 	json_object_array_add(night.in.events,
 	    json_tokener_parse(
 		"{\"at_ms\": 1769846402000, \"type\": \"task_retry\", "

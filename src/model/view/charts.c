@@ -3,6 +3,7 @@
 #include "base.h"
 #include "charts.h"
 #include "json-short.h"
+#include "notice.h"
 #include "plan-insights.h"
 #include "plan-progress.h"
 #include "plan.h"
@@ -279,9 +280,12 @@ set_marks(struct making *m)
 	size_t excess;
 
 	JSON_EACH (row, m->in->asks) {
-		cleanup_free char *text =
-		    xasprintf("%s: %s", json_string_or(row, "kind", "?"),
-			json_string_or(row, "title", ""));
+		cleanup_free char *text = NULL;
+
+		if (view_is(row, "kind", ask_kind_words[ASK_TOLD]))
+			continue; /* nothing was asked */
+		text = xasprintf("%s: %s", json_string_or(row, "kind", "?"),
+		    json_string_or(row, "title", ""));
 
 		add_mark(m, list, CHART_ASK, json_int_or(row, "created_ms", -1),
 		    row, json_string_or(row, "task", NULL), text);
@@ -718,7 +722,7 @@ static const struct schema money_shape = SCHEMA_SHAPE(
     SCHEMA_IS("more", INT, "how many others there are"),
     SCHEMA_IS("more_micros", INT, "what those cost"),
     SCHEMA_OR_NULL("day_cost_micros", INT, "budget.day_cost"),
-    SCHEMA_OR_NULL("today_micros", INT, "what was spent today (UTC), by all"));
+    SCHEMA_OR_NULL("today_micros", INT, "what auto mode has spent today"));
 
 const struct schema charts_schema =
     SCHEMA_SHAPE(SCHEMA_IS("from_ms", INT, NULL), SCHEMA_IS("to_ms", INT, NULL),
