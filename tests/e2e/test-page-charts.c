@@ -39,7 +39,7 @@ words_are_the_sums_of_the_data(void)
 		"llmc itself failed, or was repaired: 75",
 		"Tasks that ended, per hour", "Today: $18.40 of $20.00",
 		"The cost of 1 task is not known", "At most 4 workers",
-		"3 others cost $1.50", "takes 18 of 30 estimated turns",
+		"Others: 3, for $1.50", "takes 18 of 30 estimated turns",
 		"<img src=x onerror=" };
 	const char *text =
 	    page_value("document.getElementById('screen').innerText");

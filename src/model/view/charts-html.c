@@ -553,7 +553,7 @@ draw_tasks(const struct picture *p)
 	buf_adds(&says,
 	    "Filled: with a result; hatched: without one; pale: not ended.");
 	if (json_int_or(sums, "more", 0) > 0) {
-		buf_addf(&says, " %" PRId64 " others cost ",
+		buf_addf(&says, " Others: %" PRId64 ", for ",
 		    json_int_or(sums, "more", 0));
 		budget_add_cost(&says, json_int_or(sums, "more_micros", 0));
 		buf_addc(&says, '.');

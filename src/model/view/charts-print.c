@@ -527,7 +527,7 @@ draw_money(const struct drawing *d)
 	if (json_int_or(sums, "more", 0) > 0) {
 		buf_clear(&words);
 		budget_add_cost(&words, json_int_or(sums, "more_micros", 0));
-		buf_addf(d->out, "  %" PRId64 " others cost %s\n",
+		buf_addf(d->out, "  others: %" PRId64 ", for %s\n",
 		    json_int_or(sums, "more", 0), words.data);
 	}
 }

@@ -587,7 +587,7 @@ function drawAll(s, data) {
 	if (m.tasks.length > 0)
 		figure(s, "The most expensive tasks", "Filled: with a result; " +
 			"hatched: without one; pale: not ended." + (m.more > 0 ?
-			` ${m.more} others cost ${dollars(m.more_micros)}.` : ""),
+			` Others: ${m.more}, for ${dollars(m.more_micros)}.` : ""),
 		"tasks", (image) => drawRows(s, image, m.tasks.map((t) =>
 			[`${t.id} ${t.title || ""}`, FILLS[outcome(t)] || "error", 0,
 				t.cost_micros, dollars(t.cost_micros)]),
