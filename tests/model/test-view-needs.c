@@ -107,7 +107,7 @@ static const struct {
 	    "{\"head\": {\"auto\": true, \"channel\": false}, \"asks\": "
 	    "{" ASK("a1", "blocked", "checkout", "") "}}",
 	    SAID("a1", "checkout") "channel: no channel is set: "
-				   "you find this in llmc status only (llmc "
+				   "none of this is sent to you (llmc "
 				   "config doc people.channels)\n" },
 	{ "not otherwise", "{\"head\": {\"auto\": true, \"channel\": false}}",
 	    "" },

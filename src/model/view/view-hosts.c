@@ -493,7 +493,7 @@ view_needs(struct json_object *view)
 	    json_bool_or(head, "auto", false) &&
 	    !json_bool_or(head, "channel", true))
 		add_need(&m, 'm', "channel", "channel",
-		    "no channel is set: you find this in llmc status only",
+		    "no channel is set: none of this is sent to you",
 		    "llmc config doc people.channels");
 	json_set(view, "needs", m.needs);
 }
