@@ -49,6 +49,26 @@ TEST_ROWS(a_task_avoids_a_worker_if_there_is_another, 2)
 	    _i == 0 ? "auto-2" : "auto-1");
 }
 
+/* It waits for the other worker, which is busy; this one gets another task. */
+TEST(a_task_that_avoids_a_worker_keeps_no_other_from_it)
+{
+	int64_t now = clock_wall_ms();
+	struct task *t = task_new("t7", "folder", "c.md", "c", "Do c", now);
+	const char *busy;
+
+	auto_world_begin("concurrency = 2\n");
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	busy = auto_world_turn_on("t1")->worker->name;
+	task_take(t, now);
+	xstrset(&t->avoid, strcmp(busy, "auto-1") == 0 ? "auto-2" : "auto-1");
+	auto_add_task(auto_world.mode, t);
+	auto_world_task("b.md", "Second\n");
+	auto_world_patrol();
+	ck_assert_str_ne(auto_world_turn_on("t2")->worker->name, busy);
+	ck_assert_int_eq(t->step, TASK_WAITING);
+}
+
 /* The work of t1 is in the queue, and is being checked. */
 static void
 begin_queued(const char *settings)

@@ -322,13 +322,21 @@ count_waiting(const struct auto_mode *mode, bool team)
 	return count;
 }
 
-/* Those that are left beside a free worker are not for it. */
-static bool
-waits_for_box(const struct auto_mode *mode, const struct task *t)
+/* How many wait that are not for every worker? Those that are left beside a
+ * free one are not for it. */
+static size_t
+count_choosy(const struct auto_mode *mode, enum intake_kind kind)
 {
-	(void)mode;
-	return t->step == TASK_WAITING && intake_kind_of(t) == INTAKE_POOL &&
-	    t->sandbox != NULL;
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *t = state->tasks[i];
+
+		count += t->step == TASK_WAITING && intake_kind_of(t) == kind &&
+		    (t->sandbox != NULL || t->avoid != NULL);
+	}
+	return count;
 }
 
 /* The first tool that the task needs and its agent would not have; NULL =
@@ -674,14 +682,15 @@ look_at_all(struct auto_mode *mode)
 	left = unused + landings_long_waits(mode->landings);
 	give_to_team(mode);
 	ahead = mode->hosts != NULL ? mode->hosts->ahead(mode->hosts_arg) : 0;
-	intake_ask_plan(mode, INTAKE_PLAN, left + ahead);
+	intake_ask_plan(
+	    mode, INTAKE_PLAN, left + ahead + count_choosy(mode, INTAKE_PLAN));
 	intake_ask_plan(mode, INTAKE_TEAM, team_workers_room(mode));
 	if (wants_worker(mode, false) || wants_worker(mode, true))
 		landings_kick(mode->landings); /* it may release one */
 	if (source_asking(mode->source))
 		return unused;
 	if (mode->worth_asking &&
-	    left + ahead + count_tasks(mode, waits_for_box) >
+	    left + ahead + count_choosy(mode, INTAKE_POOL) >
 		intake_unstarted(mode, INTAKE_POOL))
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
