@@ -382,8 +382,8 @@ show_dirty(struct status *s, struct json_object *json)
 		buf_adds(&s->cli->text, "now");
 	}
 	buf_addf(&s->cli->text,
-	    " (%" PRId64 " of %d); commit or stash them: git status\n", tries,
-	    backoff_dirty.tries_max);
+	    " (%" PRId64 " of %d); commit or stash what llmc landing shows\n",
+	    tries, backoff_dirty.tries_max);
 }
 
 /* Why nothing is assigned or landed, and when the first thing that waits

@@ -280,7 +280,7 @@ TEST(status_tells_how_auto_mode_is)
 	e2e_has(out, "Tasks were last completed 2m");
 	e2e_has(out, "budget.day_cost is reached; continue with: llmc resume");
 	e2e_has(out, "your checkout has uncommitted changes; next try in ");
-	e2e_has(out, "(3 of 10)");
+	e2e_has(out, "(3 of 10); commit or stash what llmc landing shows");
 	e2e_has(out, "Heartbeat: 1m");
 	e2e_has(out, "patrol");
 	e2e_lacks(out, "FAILED");

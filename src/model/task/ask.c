@@ -580,7 +580,7 @@ want_rest(struct follow *f)
 				       "purpose: set it to none" :
 				       NULL },
 		{ ASK_BLOCKED, ESCALATION_WARNING, "checkout",
-		    "work cannot land", "git status",
+		    "work cannot land", "llmc landing",
 		    facts->dirty ? "uncommitted changes hold up the landings" :
 				   NULL },
 		{ ASK_BLOCKED, ESCALATION_WARNING, "follow",
