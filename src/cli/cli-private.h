@@ -343,6 +343,8 @@ char *remote_socket(struct cli *cli);
 
 /* Is there a daemon that answers? */
 bool remote_alive(struct cli *cli);
+/* What starts a daemon as the last one ran. Static. */
+const char *remote_start_command(struct cli *cli);
 
 /*
  * The state as it was committed to the book last, for commands that choose a

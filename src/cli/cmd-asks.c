@@ -52,6 +52,7 @@ add_row(struct table *table, const struct ask *ask)
 struct spooled {
 	struct json_object *list;
 	bool all;
+	struct cli *cli;
 };
 
 static void
@@ -71,7 +72,7 @@ add_spooled(struct message *m, void *arg)
 				  .key = key,
 				  .title = m->title,
 				  .words = m->text,
-				  .command = "llmc up",
+				  .command = remote_start_command(spooled->cli),
 				  .stays = true },
 		    0, m->at_ms);
 		xstrset(&ask->id, "-");
@@ -160,7 +161,7 @@ asks_run(struct cli *cli, const struct cli_args *args)
 	if (!all && args->flags[FLAG_HERE] == NULL)
 		add_elsewhere(cli);
 	message_spool_read(cli->workspace.root, add_spooled,
-	    &(struct spooled){ cli->result, all });
+	    &(struct spooled){ cli->result, all, cli });
 	count = json_object_array_length(cli->result);
 	if (count == 0) {
 		buf_addf(&cli->text, "Nothing is asked of you%s.\n",

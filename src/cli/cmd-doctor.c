@@ -94,7 +94,7 @@ check_run(struct doctor *d, const struct overseer_files *overseer)
 		    "crashed or was killed",
 		    state);
 		doctor_note(d, VERDICT_WARN, "oversight", detail,
-		    "start it again, and it takes over the daemon: llmc "
+		    "start it again; it takes over a daemon that runs: llmc "
 		    "overseer");
 	}
 }

@@ -116,9 +116,8 @@ get_prompt(struct cli *cli, const struct cli_args *args, struct draft *draft)
 	/* Do not let a person write a task for a daemon that is not running. */
 	if (args->flags[FLAG_PROMPT] == NULL && !remote_alive(cli))
 		return cli_fail(cli, "no_daemon",
-		    "no daemon is running for %s; start it with: llmc up "
-		    "--detach",
-		    cli->workspace.root);
+		    "no daemon is running for %s; start it with: %s --detach",
+		    cli->workspace.root, remote_start_command(cli));
 	return draft_fill(cli, args->flags[FLAG_PROMPT], "start",
 	    "# Write the task above, as you would type it to the agent.\n",
 	    draft);

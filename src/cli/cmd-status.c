@@ -56,10 +56,8 @@ show_daemon(struct status *s)
 		cli_coloured(cli, "90", "not running");
 		buf_addf(&cli->text, "  %s%s",
 		    s->overseen ? "the overseer is handling it" :
-				  "start it with: llmc up",
-		    json_bool_or(s->head, "auto", false) && !s->overseen ?
-			" --auto" :
-			"");
+				  "start it with: ",
+		    s->overseen ? "" : view_start_command(s->head));
 	}
 	buf_addc(&cli->text, '\n');
 	if (branch != NULL && branch[0] != '\0')

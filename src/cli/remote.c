@@ -8,6 +8,7 @@
 #include "cli-private.h"
 #include "rpc.h"
 #include "sibling.h"
+#include "view.h"
 #include "workspace.h"
 
 #define DEADLINE_MS     (60 * 1000)
@@ -182,16 +183,19 @@ remote_rebuild(struct cli *cli, struct json_object *state,
 	return ask_autod(cli, "--rebuild", NULL, NULL, &text, ret_result, err);
 }
 
-/* Did the last daemon, which was killed, run auto mode? */
-static bool
-was_auto(const struct cli *cli)
+const char *
+remote_start_command(struct cli *cli)
 {
-	cleanup_free char *file =
-	    workspace_path(&cli->workspace, "daemon.json");
-	cleanup_json struct json_object *json = NULL;
+	cleanup_json struct json_object *view = NULL;
+	struct json_object *params = json_object_new_object();
+	struct json_object *sections = json_object_new_array();
+	struct err err = { 0 };
 
-	return json_load(file, (size_t)64 * 1024, &json, NULL) == 0 &&
-	    json_bool_or(json, "auto", false);
+	json_object_array_add(sections, json_object_new_string("head"));
+	json_set(params, "sections", sections);
+	if (remote_look(cli, "view", params, &view, &err) < 0)
+		return "llmc up"; /* which says what is wrong */
+	return view_start_command(json_member(view, "head"));
 }
 
 /* Of a worker of another host, HOST:WORKER: the daemon there does it. */
@@ -284,8 +288,8 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 		return *ret_code == NULL;
 	}
 	err_set(err, r,
-	    "no daemon is running for %s; start it with: llmc up %s",
-	    cli->workspace.root, was_auto(cli) ? "--auto" : "--detach");
+	    "no daemon is running for %s; start it with: %s --detach",
+	    cli->workspace.root, remote_start_command(cli));
 	return fail(ret_code, "no_daemon");
 }
 

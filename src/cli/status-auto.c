@@ -264,8 +264,9 @@ show_failure(struct status *s, struct json_object *json)
 	if (s->overseen)
 		buf_adds(text, "  -> the overseer is handling it\n");
 	else
-		buf_addf(text, "  -> %s, then: llmc up --auto\n",
-		    failure_class_find(class)->fix);
+		buf_addf(text, "  -> %s, then: %s\n",
+		    failure_class_find(class)->fix,
+		    view_start_command(s->head));
 }
 
 static void
@@ -736,7 +737,7 @@ fix_of(struct overseer_status *o, const char *manual)
 
 	if (is_state(o, LOST))
 		return xstrdup(
-		    "start it again, and it takes over the daemon: llmc "
+		    "start it again; it takes over a daemon that runs: llmc "
 		    "overseer");
 	switch (exit_status(o)) {
 	case 3:

@@ -372,6 +372,7 @@ TEST(the_overseer_repairs_no_login)
 	auto_task("t", "fake: fail authentication_failed Not logged in");
 	over_start();
 	over_ends(OVER_UNREPAIRED, "log in with: claude auth login");
+	e2e_lacks(over_output(), "llmc message");
 	over_remembers("remedy", NULL, 0);
 	over_remembers("failure", "\"login\"", 1);
 	ck_assert_int_eq(told(), 1);

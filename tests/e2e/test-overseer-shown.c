@@ -316,6 +316,9 @@ TEST_IN(shown_setup, each_end_is_told_with_what_to_type)
 	e2e_has(out, "exit status 5: the failure could not be repaired");
 	e2e_has(out,
 	    "-> see llmc log failures, fix the cause, then: llmc overseer\n");
+	e2e_has(out, "not running  start it with: llmc overseer\n");
+	e2e_expect(e2e_llmc(shown_root, "resume", NULL), 1,
+	    "start it with: llmc overseer --detach\n");
 	e2e_has(status_after(130), "exit status 130: forced to stop");
 	e2e_has(status_after(99), "exit status 99: unknown reason");
 }

@@ -91,6 +91,12 @@ static const struct {
 	    "{\"head\": {\"overseer_alive\": false, \"overseer_unix\": 5, "
 	    "\"run_unix\": 4, \"overseer\": {\"state\": \"Running\"}}}",
 	    "overseer: it crashed or was killed (llmc overseer)\n" },
+	{ "one that was killed with its daemon",
+	    "{\"head\": {\"auto\": true, \"daemon_gone\": true, "
+	    "\"overseer_alive\": false, \"overseer\": {\"state\": "
+	    "\"Running\"}}}",
+	    "autod: it was killed, and was not started again (llmc overseer)\n"
+	    "overseer: it crashed or was killed (llmc overseer)\n" },
 	{ "not one that was stopped",
 	    "{\"head\": {\"overseer_alive\": false, \"overseer\": {\"state\": "
 	    "\"Terminated\", \"exit_status\": 0}}}",

@@ -607,11 +607,15 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 		return;
 	if (text[0] == '\0')
 		text = "the turn failed without a message";
-	reason = class == LIMIT_AUTH ?
-	    xasprintf("%s" WORKER_LOGIN_LOST
-		      "%s, then: llmc message %s continue",
-		text, agent_log_in(agent), agent->worker->name) :
-	    xstrdup(text);
+	if (class != LIMIT_AUTH)
+		reason = xstrdup(text);
+	else if (worker_is_auto(agent->worker->name)) /* this ends auto mode */
+		reason = xasprintf(
+		    "%s" WORKER_LOGIN_LOST "%s", text, agent_log_in(agent));
+	else
+		reason = xasprintf("%s" WORKER_LOGIN_LOST
+				   "%s, then: llmc message %s continue",
+		    text, agent_log_in(agent), agent->worker->name);
 	agent_move(agent, WORKER_PAUSED, reason);
 	agent->login_lost = agent->login_tried = class == LIMIT_AUTH;
 	AGENT_EMIT(agent,

@@ -374,6 +374,7 @@ static const struct {
 	int64_t status;
 	const char *words, *command;
 } overseer_ends[] = {
+	{ -1, "it crashed or was killed", "llmc overseer" },
 	{ 0, NULL, NULL },
 	{ 130, NULL, NULL },
 	{ 3, "it ended: failures went on and on", "llmc log failures" },
@@ -382,15 +383,48 @@ static const struct {
 	{ 1, "it ended with an error of its own", "llmc overseer" },
 };
 
+/* An overseer that has ended by itself leaves the daemon alone. A run that was
+ * begun later, without one, is not its business. */
+static bool
+is_overseer_gone(struct json_object *head, size_t *ret_end)
+{
+	struct json_object *o = json_member(head, "overseer");
+	int64_t status = view_is(o, "state", "Terminated") ?
+	    json_int_or(o, "exit_status", 1) :
+	    -1;
+	size_t i = 0;
+
+	if (o == NULL || json_bool_or(head, "overseer_alive", true) ||
+	    json_int_or(head, "run_unix", 0) >
+		json_int_or(head, "overseer_unix", INT64_MAX))
+		return false;
+	while (
+	    i + 1 < nitems(overseer_ends) && overseer_ends[i].status != status)
+		i++;
+	*ret_end = i;
+	return overseer_ends[i].words != NULL;
+}
+
+const char *
+view_start_command(struct json_object *head)
+{
+	size_t end;
+
+	if (is_overseer_gone(head, &end))
+		return "llmc overseer";
+	return json_bool_or(head, "auto", false) ||
+		json_member(head, "failure") != NULL ?
+	    "llmc up --auto" :
+	    "llmc up";
+}
+
 /* What is visible only without a daemon. */
 static void
 add_head(const struct making *m)
 {
 	struct json_object *head = view_of(m->view, "head");
 	struct json_object *failure = json_member(head, "failure");
-	struct json_object *o;
-	int64_t status;
-	size_t i = 0;
+	size_t end;
 
 	if (failure != NULL)
 		add_need(m, 'a', "failure",
@@ -400,27 +434,10 @@ add_head(const struct making *m)
 	if (json_bool_or(head, "daemon_gone", false))
 		add_need(m, 'a', "daemon", "autod",
 		    "it was killed, and was not started again",
-		    json_bool_or(head, "auto", false) ? "llmc up --auto" :
-							"llmc up");
-	/* An overseer that has ended by itself leaves the daemon alone. A
-	 * run that was begun later, without one, is not its business. */
-	o = json_member(head, "overseer");
-	status = json_int_or(o, "exit_status", 1);
-	if (o == NULL || json_bool_or(head, "overseer_alive", true) ||
-	    json_int_or(head, "run_unix", 0) >
-		json_int_or(head, "overseer_unix", INT64_MAX))
-		return;
-	if (!view_is(o, "state", "Terminated")) {
+		    view_start_command(head));
+	if (is_overseer_gone(head, &end))
 		add_need(m, 'a', "overseer", "overseer",
-		    "it crashed or was killed", "llmc overseer");
-		return;
-	}
-	while (
-	    i + 1 < nitems(overseer_ends) && overseer_ends[i].status != status)
-		i++;
-	if (overseer_ends[i].words != NULL)
-		add_need(m, 'a', "overseer", "overseer", overseer_ends[i].words,
-		    overseer_ends[i].command);
+		    overseer_ends[end].words, overseer_ends[end].command);
 }
 
 /* --- asks ------------------------------------------------------------ */

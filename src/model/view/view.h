@@ -160,6 +160,9 @@ struct json_object *view_needs_list(struct json_object *view);
 /* Is one of the rows unfinished? */
 bool view_needs_work(struct json_object *view);
 
+/* What starts the daemon again as it ran last; head: that section. Static. */
+const char *view_start_command(struct json_object *head);
+
 extern const struct schema view_need_schema;
 
 /* --- the hosts of a fleet ----------------------------------------------- */

@@ -230,7 +230,7 @@ fill_overseer(const struct view_files *files, struct json_object *head)
 	for (size_t i = 0; i < KEPT_MAX; i++)
 		if (files->kept[i].read == read_overseer)
 			view_row_moment(head, "overseer_unix",
-			    (int64_t)files->kept[i].changed.tv_sec * 1000);
+			    clock_file_ms(&files->kept[i].changed));
 }
 
 void
