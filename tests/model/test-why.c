@@ -68,14 +68,14 @@ TEST(the_chain_has_times_and_joins_what_repeats)
 {
 	const struct why_event events[] = {
 		{ .ts_ms = NOW - 120000, .type = "assignment.stalled" },
-		{ .ts_ms = NOW - 60000, .type = "assignment.stalled" },
+		{ .ts_ms = NOW - 6041, .type = "assignment.stalled" },
 		{ .ts_ms = NOW, .type = "goal.completed" },
 	};
 	cleanup_buf struct buf text = BUF_INIT;
 
 	why_chain(events, nitems(events), NOW, &text);
 	ck_assert_str_eq(text.data,
-	    "2m ago: stalled (2 times, last 1m ago)\n"
+	    "2m ago: stalled (2 times, last 6s ago)\n"
 	    "now: the goal is completed\n");
 	buf_clear(&text);
 	why_chain(events, 0, NOW, &text);

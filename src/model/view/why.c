@@ -265,7 +265,7 @@ add_ago(struct buf *out, int64_t ts_ms, int64_t now_ms)
 		buf_adds(out, "now");
 		return;
 	}
-	text_add_duration(out, now_ms - ts_ms);
+	moment_add_age(out, now_ms - ts_ms);
 	buf_adds(out, " ago");
 }
 
