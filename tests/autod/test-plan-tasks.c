@@ -208,6 +208,32 @@ TEST(a_resumed_task_unblocks_its_node_and_has_its_attempts_again)
 	auto_world_filed("t1 landed; ");
 }
 
+TEST(a_dropped_task_is_not_done_again_while_its_node_is_blocked)
+{
+	struct json_object *why;
+
+	plan_world_begin_goal("max_attempts = 1\n", 1);
+	use_up(1);
+	plan_world_must("task.drop", "{\"task\": \"t1\"}");
+	plan_world_settle();
+	plan_world_is("goal_a", "active; T1.1 blocked; ");
+	why = plan_world_must("overseer.why", "{\"subject\": \"goal_a/T1.1\"}");
+	ck_assert_ptr_nonnull(strstr(
+	    json_object_to_json_string(why), "needed: dropped by a person"));
+	plan_world_refused("task.retry", "{\"task\": \"t1\"}", API_STATUS,
+	    "type: llmc goal node unblock goal_a/T1.1");
+	plan_world_must("overseer.work.update",
+	    "{\"goal\": \"goal_a\", \"node\": \"T1.1\", \"status\": "
+	    "\"queued\"}");
+	plan_world_work_all();
+	plan_world_is("goal_a", "completed; T1.1 done; ");
+	plan_world_refused(
+	    "task.retry", "{\"task\": \"t1\"}", API_STATUS, "its node is done");
+	plan_world_must("task.retry", "{\"task\": \"t2\"}");
+	plan_world_work_all();
+	auto_world_filed("t1 aborted; t2 landed; t3 landed; ");
+}
+
 TEST(another_worker_tries_it_once_more_where_the_goal_says_so)
 {
 	const struct task *t;

@@ -87,6 +87,9 @@ struct auto_policy {
 	/* The offered task is saved: 0 = it may be assigned, -ESTALE = it is
 	 * not wanted any more. */
 	int (*take)(void *arg, const struct task *task, struct err *err);
+	/* Would it take a task that does again what this one, which has ended,
+	 * did? -ESTALE: no. */
+	int (*again)(void *arg, const struct task *task, struct err *err);
 	/* Is the task, which waits for a worker or has one that waits for a
 	 * person, to wait on? Such tasks do not keep a run from its end. */
 	bool (*holds)(void *arg, const struct task *task);

@@ -294,6 +294,7 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct auto_mode *mode = arg;
 	const char *name = json_string_or(params, "task", "");
+	struct err err = { 0 };
 	struct task *ours, *old;
 
 	if (!find_ours(mode, call, name, &ours))
@@ -316,6 +317,14 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 	old = find_filed(mode->core, name);
 	if (old != NULL ? !may_change(call, params, name, old->maker) :
 			  !may_change_in_source(mode, call, params, name)) {
+		task_free(old);
+		return;
+	}
+	if (old != NULL && intake_is_planned(old) &&
+	    mode->policy->again != NULL &&
+	    mode->policy->again(mode->policy_arg, old, &err) == -ESTALE) {
+		serve_refuse(call, API_STATUS, "%s cannot be done again: %s",
+		    old->id, err.msg);
 		task_free(old);
 		return;
 	}

@@ -113,8 +113,14 @@ check(const struct plan_floor *floor, const struct plan *plan,
 	    !goal_status_open(plan->goal->status))
 		return err_set(err, -ESTALE, "its node is %s",
 		    node_status_name(node->status));
+	if (!late && node->status == NODE_BLOCKED)
+		return err_set(err, -ESTALE,
+		    "its node is blocked; type: llmc goal node unblock %s/%s",
+		    node->goal_id, node->id);
 	if (!late && !plan_node_ready(plan, node))
-		return err_set(err, -ESTALE, "its node is not ready");
+		return err_set(err, -ESTALE,
+		    "its node is not ready; see: llmc why %s/%s", node->goal_id,
+		    node->id);
 	return 0;
 }
 
@@ -130,6 +136,30 @@ plan_bind_was_taken(const struct task *t, const struct plan_node *node)
 	return is_begun(t) && node->work.id != NULL &&
 	    node->work.created_ms > t->created_ms &&
 	    !text_is(node->work.task, t->id);
+}
+
+/* What was done was taken back, or is to be done again. */
+static bool
+reopens(const struct plan_node *node, const char *commit)
+{
+	return !plan_node_is_assigned(node) && node->status == NODE_DONE &&
+	    commit != NULL;
+}
+
+int
+plan_bind_again(
+    const struct plan_floor *floor, const struct task *t, struct err *err)
+{
+	struct plan_node *node = NULL;
+	struct plan *plan = NULL;
+
+	if (plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, NULL) <
+	    0)
+		return err_set(err, -ESTALE, "its node is gone");
+	if (plan_bind_wants_worker(plan_floor_set(floor), node) ||
+	    reopens(node, task_earlier_commit(t)))
+		return 0;
+	return check(floor, plan, node, false, err);
 }
 
 int
@@ -159,8 +189,7 @@ plan_bind(
 		plan_apply_work(floor, node);
 		return 0;
 	}
-	if (!plan_node_is_assigned(node) && node->status == NODE_DONE &&
-	    t->landed_before != NULL && /* what was done was taken back */
+	if (reopens(node, t->landed_before) &&
 	    plan_change_node(floor, node, plan_edit_reopen, "landing",
 		t->reason != NULL ? t->reason : "taken back", err) < 0)
 		return err_set(err, -ESTALE, "its node is done");
@@ -386,7 +415,8 @@ plan_bind_end(struct plan_floor *floor, struct plan_node *node,
 			    t->last_words);
 		words = buf_take(&out);
 	}
-	facts.failed_why = words;
+	if (words != NULL)
+		facts.failed_why = words;
 	if (good)
 		read_evidence(floor, t, files, &evidence);
 	if (good)

@@ -211,6 +211,10 @@ bool plan_bind_was_taken(const struct task *task, const struct plan_node *node);
  * -EINPROGRESS: another task on the node is about to end. */
 int plan_bind(struct plan_floor *floor, const struct task *task, bool late,
     struct err *err);
+/* Would plan_bind take a task that does again what this one did? -ESTALE: no;
+ * err says why, and what to type. */
+int plan_bind_again(
+    const struct plan_floor *floor, const struct task *task, struct err *err);
 /* Who has the task now: worker and run (one per attempt). */
 void plan_bind_worker(
     struct plan_floor *floor, struct plan_node *node, const struct task *task);

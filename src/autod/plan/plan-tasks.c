@@ -339,6 +339,18 @@ on_take(void *arg, const struct task *t, struct err *err)
 	return err_set(err, -ESTALE, "it is not wanted any more");
 }
 
+static int
+on_again(void *arg, const struct task *t, struct err *err)
+{
+	struct plan_tasks *tasks = arg;
+	struct plan *plan = NULL;
+	int r = find_plan(tasks, t, &plan, err);
+
+	if (r == -ENOENT || r == -EINVAL)
+		return err_set(err, -ESTALE, "its goal is gone");
+	return r < 0 ? r : plan_bind_again(tasks->floor, t, err);
+}
+
 /* A task that somebody has begun, and that waits for another attempt, of a goal
  * that was paused. The others are withdrawn. */
 static bool
@@ -457,6 +469,7 @@ on_known(void *arg, const struct task *t, struct auto_known *known)
 static const struct auto_policy policy = {
 	.offer = on_offer,
 	.take = on_take,
+	.again = on_again,
 	.holds = on_holds,
 	.settle = on_settle,
 	.used_up = on_used_up,
