@@ -94,6 +94,10 @@ look_fn look_charts;
 int look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err);
 
+/* A daemon that has ended has left the statuses of its workers in the state.
+ * Their sessions may go on, but nothing attends to them. */
+void look_set_offline(struct state *state);
+
 /* While there are files of the version before, and no daemon has put a state
  * into the book, one that has what is in the files: *ret_dir is to be removed,
  * NULL = nothing is. -ENODATA as above. */

@@ -108,10 +108,8 @@ on_ended(const struct task *task, int64_t filed, void *arg)
 	return true;
 }
 
-/* A daemon that was killed has left the statuses of its workers in the state.
- * Their sessions may go on, but nothing attends to them. */
-static void
-set_offline(struct state *state)
+void
+look_set_offline(struct state *state)
 {
 	for (size_t i = 0; i < state->count; i++) {
 		struct worker *w = state->workers[i];
@@ -175,7 +173,7 @@ look_view(struct book *book, const struct workspace *workspace,
 	if (r == 0 || r == -ENOENT) {
 		json_get_array(params, "", "sections", &sections, NULL);
 		if (!alive)
-			set_offline(&state);
+			look_set_offline(&state);
 		view = view_new();
 		view_state_fill(&state, settings, NULL, sections, view);
 		view_state_alone(&state, settings, workspace, view);

@@ -292,12 +292,13 @@ look_metrics(struct book *book, const struct workspace *workspace,
 		settings_free(settings);
 		return NULL;
 	}
-	metrics_state_fill(&state, settings, now, &m);
 	if (state.daemon_running) { /* it was killed */
 		book_open_spans(
 		    book, workspace, &state, false, now, history_on_span, &m);
 		m.beat_s = book_beat_ms(workspace) / 1000;
 	}
+	look_set_offline(&state);
+	metrics_state_fill(&state, settings, now, &m);
 	metrics_text(&m, &text);
 	state_release(&state);
 	settings_free(settings);

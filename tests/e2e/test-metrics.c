@@ -125,6 +125,8 @@ TEST(counters_survive_a_kill_and_a_restart)
 	EXPECT(before, "llmc_tasks_finished_total{outcome=\"landed\"}", 1);
 	auto_kill9_daemon();
 	between = metrics(); /* from the files */
+	EXPECT(between, "llmc_workers{mode=\"auto\",status=\"working\"}", 0);
+	EXPECT(between, "llmc_workers{mode=\"auto\",status=\"offline\"}", 1);
 	ck_assert_ptr_nonnull(strstr(between, "\nllmc_heartbeat"));
 	ck_assert_ptr_null(strstr(between, "\nprocess_"));
 	expect_no_less(before, between);
