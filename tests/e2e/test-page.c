@@ -167,10 +167,13 @@ START_TEST(the_page_says_lost_and_comes_back_after_a_restart)
 	auto_wait_gate("work");
 	open_page();
 	page_wait_text("workers", "working");
+	page_wait_text("facts", "autod up");
 	ck_assert_int_eq(kill(over_pid(), SIGSTOP), 0);
 	fleet_kill(daemon);
 	page_wait_text("state", "lost");
 	page_wait_text("help", "llmc status");
+	page_wait("!document.getElementById('facts').innerText.includes("
+		  "'autod up')");
 	/* What was last known stays. */
 	page_wait_text("workers", "working");
 	page_save("lost");

@@ -913,7 +913,8 @@ function drawHead() {
 	const h = view.head;
 	const facts = [
 		h.version && `llmc ${h.version}`,
-		["autod up ", age(h.started_unix)],
+		byId("state").textContent === "live" &&
+			["autod up ", age(h.started_unix)],
 		h.lag_ms != null && `lag ${h.lag_ms} ms`,
 		h.overseen ? "overseer " + ((h.overseer || {}).state || "there") :
 			{ c: "soft", s: "no overseer" },
@@ -1031,6 +1032,8 @@ function setState(state, words) {
 		since = now();
 		e.textContent = state;
 		e.className = state === "live" ? "good" : "bad";
+		if (view.head.version)
+			drawSoon(["head"]);
 	}
 	byId("help").hidden = !words;
 	if (words)
