@@ -671,8 +671,10 @@ stand_next(const struct cli *cli, const struct stand *s)
 	if (!s->daemon && (s->tasks || (s->need != NULL && s->by_hand == 0)))
 		return "llmc up --auto --detach";
 	if (!s->daemon)
-		return s->by_hand > 0 ? "llmc up --detach" :
-					"llmc task add \"What is to be done\"";
+		return s->by_hand == 0 ?
+		    "llmc task add \"What is to be done\"" :
+		    s->is_auto ? "llmc up --auto --detach" :
+				 "llmc up --detach";
 	if (s->review > 0 && !s->is_auto)
 		return "llmc review";
 	if (all_held(s))
@@ -757,7 +759,7 @@ status_stand(struct cli *cli)
 	if (json_object_array_length(needs) > 0)
 		s.need = json_object_array_get_idx(needs, 0);
 	s.daemon = daemon != NULL;
-	s.is_auto = json_bool_or(daemon, "auto", false);
+	s.is_auto = json_bool_or(view_of(view, "head"), "auto", false);
 	s.tasks = json_int_or(view_of(view, "head"), "todo", 0) > 0 ||
 	    folder_has_tasks(cli);
 	JSON_MEMBERS (it, view_of(view, "workers")) {

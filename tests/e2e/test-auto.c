@@ -92,6 +92,9 @@ TEST(auto_mode_takes_over_from_a_plain_daemon)
 	fleet_wait("adam", "no_changes");
 	auto_no_complaints();
 	fleet_do("down", NULL);
+	/* And it is proposed again, for all workers. */
+	e2e_has(e2e_llmc(fleet_root(), NULL)->out,
+	    "\nNext: llmc up --auto --detach\n");
 }
 
 TEST(until_empty_ends_with_what_came_of_it)
