@@ -140,6 +140,18 @@ TEST(a_daemon_that_lives_but_does_nothing_hangs)
 	}
 }
 
+TEST(a_worker_that_waits_for_you_says_for_whom)
+{
+	cleanup_json struct json_object *view = scene_night();
+	struct json_object *row = view_row(view, "workers", "auto-1");
+	cleanup_buf struct buf frame = BUF_INIT;
+
+	json_set_string(row, "status", "waiting");
+	json_set(row, "asks", json_tokener_parse("{\"person\": true}"));
+	print_frame(view, "", &live, 80, 24, &frame);
+	ck_assert_ptr_nonnull(strstr(frame.data, "waiting for you "));
+}
+
 TEST(a_hundred_workers_are_in_their_natural_order)
 {
 	cleanup_json struct json_object *view = scene_fleet(100);

@@ -5,6 +5,7 @@
 #include "view.h"
 
 #define WIDTH_MAX  12 /* of a column that is as wide as its longest text */
+#define STATE_MAX  15 /* of that of the status: "waiting for you" */
 #define WHAT_LEAST 10 /* columns */
 #define WHAT_GOOD  20 /* from ROOMY columns on */
 #define ROOMY      60
@@ -245,6 +246,7 @@ longest(const struct column *c, const struct top_rows *rows)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	int most = c->title == HOST ? 0 : (int)strlen(c->title);
+	int limit = c->add == add_state ? STATE_MAX : WIDTH_MAX;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		int width;
@@ -256,7 +258,7 @@ longest(const struct column *c, const struct top_rows *rows)
 	}
 	if (c->title == HOST && most > 0 && most < (int)strlen(HOST))
 		most = (int)strlen(HOST);
-	return most < WIDTH_MAX ? most : WIDTH_MAX;
+	return most < limit ? most : limit;
 }
 
 /* Leave out columns until the others fit; the first two stay. */
