@@ -131,13 +131,24 @@ post(struct team_floor *floor, const struct request *r, bool person,
 	return team_mail_post(floor, &draft, NULL, err);
 }
 
+/* Their numbers are answers, too. */
+static void
+add_options(const struct request *r, struct buf *out)
+{
+	for (size_t i = 0; i < strv_count(r->options); i++)
+		buf_addf(out, "\n%s%zu. %.200s", i == 0 ? "\n" : "", i + 1,
+		    r->options[i]);
+}
+
 void
 team_question_ask(struct team_floor *floor, const struct request *r)
 {
 	cleanup_free char *key = xasprintf(ASK_OF_AGENT "%s", r->id);
-	cleanup_free char *words = xasprintf("%s asks: %s",
-	    r->worker != NULL ? r->worker : r->child, r->message);
+	cleanup_buf struct buf words = BUF_INIT;
 
+	buf_addf(&words, "%s asks: %s",
+	    r->worker != NULL ? r->worker : r->child, r->message);
+	add_options(r, &words);
 	if (strcmp(r->parent, ACTOR_PERSON) == 0 &&
 	    state_ask(&floor->core->state, key) == NULL)
 		asks_open(floor->core,
@@ -145,7 +156,7 @@ team_question_ask(struct team_floor *floor, const struct request *r)
 			.level = ESCALATION_CRITICAL,
 			.key = key,
 			.title = "an agent asks a question",
-			.words = words,
+			.words = words.data,
 			.worker = r->worker,
 			.task = r->task,
 			.goal = r->goal,
@@ -187,9 +198,7 @@ team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
 	    &text, " asks%s:\n\n", person ? "" : " you, for whom it works");
 	buf_add(&text, r->message,
 	    text_cut(r->message, strlen(r->message), MAIL_PART));
-	for (size_t i = 0; i < strv_count(r->options); i++)
-		buf_addf(&text, "\n%s%zu. %.200s", i == 0 ? "\n" : "", i + 1,
-		    r->options[i]);
+	add_options(r, &text);
 	buf_adds(&text, "\n\nIt waits until ");
 	moment_add(&text, r->deadline_ms);
 	if (person)

@@ -548,7 +548,8 @@ ask(struct team_requests *requests, struct server_call *call, struct request *r)
 		.worker = r->worker,
 		.task = r->task,
 		.ref = r->id,
-		.to = r->parent });
+		.to = strcmp(r->parent, ACTOR_PERSON) == 0 ? "a person" :
+							     r->parent });
 	set_timer(requests);
 }
 

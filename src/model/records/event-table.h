@@ -195,8 +195,8 @@ enum event_kind {
 	EVENT_ASSIGNMENT_REPLAN,
 	EVENT_DISPATCH_ENDED, /* dispatch, action, result, reason */
 	/* Agents that work together. */
-	EVENT_REQUEST, /* worker, task, ref: the question, to: an actor; what it
-			* says is for them alone */
+	EVENT_REQUEST, /* worker, task, ref: the question, to: an actor, or
+			* "a person"; what it says is for them alone */
 	EVENT_REQUEST_ENDED, /* worker, task, ref, result */
 	EVENT_GUARD_DENIED, /* worker, task, class: guard, reason, count */
 	/* The tick. */
