@@ -85,10 +85,12 @@ static const struct view_column goal_columns[] = {
 /* The answers of overseer.goal.list and .show. -EINVAL, reported: the answer
  * cannot be read, because the daemon is of another version. */
 static void
-goal_view_list(struct cli *cli, struct json_object *answer)
+goal_view_list(struct cli *cli, struct json_object *answer, bool all)
 {
 	CLI_TABLE(cli, goal_columns, json_member(answer, "goals"),
-	    "There are no goals; create one with: llmc goal add TEXT");
+	    all ? "There are no goals; create one with: llmc goal add TEXT" :
+		  "There are no open goals; create one with: llmc goal add "
+		  "TEXT");
 }
 
 const struct schema goal_elsewhere_shape = SCHEMA_SHAPE(
@@ -781,7 +783,7 @@ goal_list(struct cli *cli, const struct cli_args *args)
 	if (status == CLI_OK) {
 		struct json_object *rows;
 
-		goal_view_list(cli, cli->result);
+		goal_view_list(cli, cli->result, args->flags[FLAG_ALL] != NULL);
 		rows = args->flags[FLAG_HERE] == NULL ?
 		    goal_view_elsewhere(cli) :
 		    NULL;

@@ -379,7 +379,7 @@ walk_through(void)
 	e2e_expect(llmc("goal node done T2.2 --reason r"), 0, NULL);
 	run = llmc("goal node done T2.1 --reason r");
 	e2e_has(run->out, "has ended: llmc goal show g");
-	e2e_has(llmc("goal list")->out, "There are no goals");
+	e2e_has(llmc("goal list")->out, "There are no open goals");
 	e2e_has(llmc("goal list --all")->out, "incomplete");
 	e2e_json(llmc("--json goal list --all"), 0);
 	e2e_expect(llmc(e2e_path("goal archive %s", goal)), 0, NULL);
