@@ -357,6 +357,7 @@ TEST(a_goal_is_asked_about_unless_its_nodes_are)
 
 	ask = followed(&facts);
 	ck_assert_str_eq(ask->words, "2 nodes are blocked");
+	ck_assert_str_eq(ask->command, "llmc goal plan recommend g1");
 	ask_free(ask);
 	d.key = "node/g1/T1.2";
 	d.goal = "g1";

@@ -526,7 +526,8 @@ want_goal(struct follow *f, struct json_object *goal)
 	const char *id = json_string_or(goal, "goal", "?");
 	int64_t blocked = json_int_or(goal, "blocked", 0);
 	cleanup_free char *key = xasprintf("goal/%s", id);
-	cleanup_free char *command = xasprintf("llmc goal show %s", id);
+	cleanup_free char *command =
+	    xasprintf("llmc goal plan recommend %s", id);
 	cleanup_free char *words = NULL;
 	size_t len = strlen(id);
 
