@@ -75,6 +75,10 @@ wait_blocked(void)
 	    fleet_do("--json", "goal", "tree", NULL)->out, "Which colour?");
 	e2e_lacks(fleet_do("--json", "log", NULL)->out, "Which colour?");
 	fleet_do("goal", "tree", NULL);
+	e2e_has(fleet_do("why", "t1", NULL)->out,
+	    "waits for an answer; see: llmc asks");
+	e2e_lacks(fleet_do("--json", "why", "t1", NULL)->out, "Which colour?");
+	e2e_has(fleet_do("asks", NULL)->out, "Which colour? (1 red, 2 blue)");
 }
 
 /* The answer is the tool's, and not typed into the session. */

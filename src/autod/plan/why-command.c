@@ -9,6 +9,7 @@
 #include "state.h"
 #include "task.h"
 #include "why.h"
+#include "worker.h"
 
 /* --- what is in the book --------------------------------------------- */
 
@@ -367,6 +368,22 @@ add_parked(struct json_object *asked, const struct task *t)
 	json_set_string(asked, "now", now);
 }
 
+/* Its agent waits for an answer. What it asks is not for the other agents. */
+static bool
+add_question(
+    const struct state *state, struct json_object *asked, const struct task *t)
+{
+	const struct worker *w =
+	    t->worker != NULL ? state_find(state, t->worker) : NULL;
+
+	if (w == NULL || w->asks_id == NULL)
+		return false;
+	json_set_string(asked, "now",
+	    w->asks_person ? TASK_ASKS :
+			     "it waits for an answer of another agent");
+	return true;
+}
+
 /* Without an assignment: what the state says of a task, or of a worker's. */
 static void
 add_task(const struct plan_floor *floor, struct json_object *asked)
@@ -390,7 +407,8 @@ add_task(const struct plan_floor *floor, struct json_object *asked)
 			json_set_string(asked, "worker", t->worker);
 		if (t->step == TASK_PARKED)
 			add_parked(asked, t);
-		else if (!json_object_object_get_ex(asked, "now", NULL))
+		else if (!add_question(state, asked, t) &&
+		    !json_object_object_get_ex(asked, "now", NULL))
 			json_set_string(asked, "now", task_step_name(t->step));
 	}
 }
@@ -421,6 +439,8 @@ answer(struct plan_floor *floor, struct server_call *call,
 		add_task(floor, asked);
 	else if (t != NULL && t->step == TASK_PARKED)
 		add_parked(asked, t);
+	else if (t != NULL)
+		add_question(&floor->core->state, asked, t);
 	json_object_object_del(asked, "record");
 	json_set(asked, "chain", chain_of(events, count));
 	json_set(asked, "events", records);
