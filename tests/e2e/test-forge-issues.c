@@ -491,8 +491,14 @@ TEST(a_wrong_token_is_told_and_is_nowhere)
 	auto_run("--until-empty", NULL);
 	auto_history("a.txt: x", NULL);
 	ck_assert_int_eq(auto_events("forge_refuses", "401"), 1);
+	e2e_has(fleet_do("status", NULL)->out, "the forge answered 401");
 	e2e_expect(
 	    e2e_sh(fleet_root(), "grep -r not-good-token .llmc"), 1, NULL);
+	e2e_write(token, "tok-me\n");
+	chmod(token, 0600);
+	auto_run("--until-empty", NULL);
+	auto_history("one.txt: x", "a.txt: x", NULL);
+	e2e_lacks(fleet_do("status", NULL)->out, "401");
 	auto_no_complaints();
 }
 

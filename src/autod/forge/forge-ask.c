@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "asks.h"
 #include "emit.h"
 #include "forge-private.h"
 #include "loop.h"
@@ -37,6 +38,16 @@ forge_away(struct forge_floor *floor, enum event_kind kind, const char *words)
 		    &(struct event){ .kind = kind, .reason = words });
 		floor->away_ms = clock_mono_ms();
 	}
+	if (kind == EVENT_FORGE_REFUSES && !(floor->away && floor->refused) &&
+	    state_ask(&floor->core->state, FORGE_ASK) == NULL)
+		asks_open(floor->core,
+		    &(struct ask_draft){ .kind = ASK_BLOCKED,
+			.level = ESCALATION_WARNING,
+			.key = FORGE_ASK,
+			.title = "the forge cannot be used",
+			.words = words,
+			.command = "llmc doctor",
+			.stays = true });
 	floor->away = true;
 	floor->refused = kind == EVENT_FORGE_REFUSES;
 }
@@ -51,9 +62,11 @@ bool
 forge_answered(struct forge_floor *floor, const struct forge_answer *answer)
 {
 	if (answer->verdict == FORGE_GOOD || answer->verdict == FORGE_SAME) {
-		if (floor->away)
+		if (floor->away) {
 			EMIT(floor->core, EVENT_FORGE_BACK,
 			    .text = floor->place.repo);
+			asks_resolve(floor->core, FORGE_ASK);
+		}
 		floor->away = false;
 		return true;
 	}

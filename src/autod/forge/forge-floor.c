@@ -80,8 +80,6 @@ tell_mode(struct forge_floor *floor)
 
 /* --- where it is, and who we are there ---------------------------- */
 
-#define ASK_KEY "forge/place"
-
 /* The token goes to the server for which it was used first: whoever can write
  * to .git/config, as agents can, must not choose another one. What a person has
  * set counts. */
@@ -104,7 +102,7 @@ check_place(struct forge_floor *floor, struct err *err)
 		asks_open(core,
 		    &(struct ask_draft){ .kind = ASK_TOLD,
 			.level = ESCALATION_CRITICAL,
-			.key = ASK_KEY,
+			.key = FORGE_ASK,
 			.title = "origin leads to another forge",
 			.words = err->msg,
 			.command = "llmc config set forge.url URL",
@@ -112,7 +110,6 @@ check_place(struct forge_floor *floor, struct err *err)
 		return err->code;
 	}
 	xstrset(&core->state.forge, now);
-	asks_resolve(core, ASK_KEY);
 	persist_changed(core);
 	return 0;
 }
@@ -361,6 +358,8 @@ floor_begin(void *self)
 	floor->owner = xasprintf("llmc-%.8s", core->state.root_id);
 	rows_load(floor);
 	pulls_load(floor);
+	if (!core->options->oneshot)
+		asks_resolve(core, FORGE_ASK); /* it is asked anew */
 	life_floor_begun(core);
 	loop_call_request(floor->look);
 }

@@ -173,6 +173,8 @@ void forge_label_send(struct forge_floor *floor, struct forge_request *request,
     forge_fn *on_listed, forge_fn *on_made);
 void forge_label_listed(
     struct forge_label *label, const char *name, struct json_object *json);
+/* The ask that it cannot be used, or leads elsewhere. */
+#define FORGE_ASK "forge/place"
 /* It is away, or refuses: told once, until it answers again. */
 void
 forge_away(struct forge_floor *floor, enum event_kind kind, const char *words);
