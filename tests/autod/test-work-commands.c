@@ -161,9 +161,10 @@ TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
 	    "no worker nobody");
 	refused("overseer.work.assign",
 	    "{\"node\":\"T1.1\",\"worker\":\"bob\"}", API_FAILED,
-	    "plan.allow_agents");
+	    "add it to plan.allow_agents, such as: llmc config set "
+	    "plan.allow_agents '[\"main\", \"bob\"]'");
 	refused("overseer.work.assign", "{\"node\":\"P1\",\"worker\":\"eve\"}",
-	    API_E_CHILDREN, "P1");
+	    API_E_CHILDREN, "P1 has nodes below it; assign one of them");
 	must("overseer.work.assign",
 	    "{\"node\":\"T1.1\",\"worker\":\"eve\","
 	    "\"recovery\":\"reassign\"}");

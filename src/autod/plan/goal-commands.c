@@ -758,7 +758,7 @@ move_node(const struct plan_change *change, struct json_object *params,
 	    place_of(params), err);
 }
 
-/* --- assign_node ---------------------------------------------------------- */
+/* --- assign ---------------------------------------------------------- */
 
 /* May the node go to that worker? */
 static int
@@ -778,12 +778,13 @@ check_assign(struct plan_floor *floor, const struct plan_node *node,
 	reconcile_config_read(floor->core->settings, &config);
 	if (!reconcile_allows(&config, worker, worker))
 		return err_set(err, API_FAILED,
-		    "%s is driven by a person; to give it work, add_node it to "
-		    "plan.allow_agents with: llmc config set",
-		    worker);
+		    "%s is driven by a person; to let it work on goals, add it "
+		    "to plan.allow_agents, such as: llmc config set "
+		    "plan.allow_agents '[\"main\", \"%s\"]'",
+		    worker, worker);
 	if (!plan_node_leaf(node))
 		return err_set(err, API_E_CHILDREN,
-		    "%s has nodes below it; assign_node one of them", node->id);
+		    "%s has nodes below it; assign one of them", node->id);
 	if (!node_status_open(node->status))
 		return err_set(err, API_E_CLOSED, "%s is %s", node->id,
 		    node_status_name(node->status));
