@@ -11,6 +11,7 @@
 #include "api-work.h"
 #include "attempt.h"
 #include "cli-private.h"
+#include "git-ask.h"
 #include "work-record.h"
 
 enum {
@@ -253,6 +254,38 @@ work_priority(struct cli *cli, const struct cli_args *args)
 	return change(cli, "overseer.work.update", params);
 }
 
+/* The commits that show that a node is done, in full. */
+static int
+add_commits(
+    struct cli *cli, const struct cli_args *args, struct json_object *evidence)
+{
+	struct json_object *list, *full;
+
+	flag_list(evidence, "commits", args, FLAG_COMMIT);
+	if (!json_object_object_get_ex(evidence, "commits", &list))
+		return CLI_OK;
+	full = json_object_new_array();
+	JSON_EACH (typed, list) {
+		const char *sha = json_object_get_string(typed);
+		cleanup_free char *name = xasprintf("%s^{commit}", sha);
+		const char *const ask[] = { "rev-parse", "--verify", "--quiet",
+			"--end-of-options", name, NULL };
+		cleanup_buf struct buf out = BUF_INIT;
+		struct err err = { 0 };
+		int r = git_ask(cli->workspace.root, ask, &out, &err);
+
+		if (r != 0) {
+			json_object_put(full);
+			return r < 0 ?
+			    cli_fail_err(cli, "git", &err) :
+			    cli_fail(cli, "git", "there is no commit %s", sha);
+		}
+		json_object_array_add(full, json_object_new_string(out.data));
+	}
+	json_set(evidence, "commits", full);
+	return CLI_OK;
+}
+
 static int
 work_done(struct cli *cli, const struct cli_args *args)
 {
@@ -260,8 +293,13 @@ work_done(struct cli *cli, const struct cli_args *args)
 	struct json_object *evidence = json_object_new_object();
 	const char *code = NULL;
 	struct err err = { 0 };
+	int status = add_commits(cli, args, evidence);
 
-	flag_list(evidence, "commits", args, FLAG_COMMIT);
+	if (status != CLI_OK) {
+		json_object_put(params);
+		json_object_put(evidence);
+		return status;
+	}
 	flag_list(evidence, "testsRun", args, FLAG_TEST);
 	flag_list(evidence, "filesTouched", args, FLAG_TOUCHED);
 	flag_list(evidence, "externalRefs", args, FLAG_REF);

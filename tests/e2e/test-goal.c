@@ -353,8 +353,11 @@ walk_through(void)
 	const char *goal = create();
 	struct e2e_run *run;
 
-	e2e_expect(
-	    llmc("goal node done T1.1 --reason by~hand --commit abc"), 0, NULL);
+	e2e_expect(llmc("goal node done T1.1 --reason by~hand --commit abc"), 1,
+	    "there is no commit abc");
+	e2e_expect(llmc("goal node done T1.1 --reason by~hand --commit HEAD"),
+	    0, NULL);
+	e2e_lacks(llmc("goal node show T1.1")->out, "HEAD");
 	e2e_has(llmc("status")->out, "1/3  1 ready");
 	e2e_expect(llmc("goal node block T1.2 waits for Bob"), 0, NULL);
 	e2e_has(llmc("goal node list")->out, "waits for Bob");
