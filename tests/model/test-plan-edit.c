@@ -137,6 +137,23 @@ TEST(blocked_needs_a_reason_and_can_be_undone)
 	finish(plan);
 }
 
+TEST(a_node_that_somebody_works_on_is_not_blocked)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1");
+	struct plan_edit edit = edit_of(plan, "wait");
+	struct plan_node *node = plan_find(plan, "T1.1");
+
+	plan_world_set(plan, "T1.1", NODE_IN_PROGRESS);
+	plan_node_assign(node, "A_1", NOW);
+	xstrset(&node->work.worker, "auto-1");
+	xstrset(&node->work.task, "t7");
+	ck_assert_int_eq(plan_edit_block(&edit, "T1.1", &err), API_E_ASSIGNED);
+	ck_assert_str_eq(err.msg,
+	    "auto-1 has T1.1; to take it back, type: llmc task drop t7");
+	ck_assert_int_eq(node->status, NODE_IN_PROGRESS);
+	finish(plan);
+}
+
 TEST(a_blocked_parent_stays_blocked_until_it_is_unblocked)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");

@@ -94,7 +94,7 @@
 		    &api_work_result,                                            \
 		    ERRORS{ API_E_UNKNOWN, API_E_CLOSED, API_E_TRANSITION,       \
 			API_E_EVIDENCE, API_E_REASON, API_E_CHILDREN,            \
-			API_FAILED, 0 } },                                       \
+			API_E_ASSIGNED, API_FAILED, 0 } },                       \
 	    { "overseer.work.add", "add a node to a plan", API_ONESHOT,          \
 		    API_PERSON, &api_work_add_params, &api_work_result,          \
 		    TREE_ERRORS },                                               \

@@ -123,6 +123,21 @@ plan_edit_done(const struct plan_edit *edit, const char *id,
 	return r;
 }
 
+static int
+refuse_assigned(const struct plan_node *node, struct err *err)
+{
+	const struct plan_work *work = &node->work;
+	const char *worker = work->worker != NULL ? work->worker : "a worker";
+
+	if (work->task != NULL)
+		return err_set(err, API_E_ASSIGNED,
+		    "%s has %s; to take it back, type: llmc task drop %s",
+		    worker, node->id, work->task);
+	return err_set(err, API_E_ASSIGNED,
+	    "%s has %s; mark it done, or cancel it and add another", worker,
+	    node->id);
+}
+
 int
 plan_edit_block(const struct plan_edit *edit, const char *id, struct err *err)
 {
@@ -139,6 +154,9 @@ plan_edit_block(const struct plan_edit *edit, const char *id, struct err *err)
 	r = check_open(node, err);
 	if (r < 0)
 		return r;
+	/* Its worker's next sign of life would unblock it. */
+	if (node->status == NODE_IN_PROGRESS && plan_node_is_assigned(node))
+		return refuse_assigned(node, err);
 	if (!plan_node_leaf(node)) {
 		move.rolled_up = true;
 		move.actor = edit->actor;
@@ -233,8 +251,7 @@ check_idle(const struct plan_node *node, struct err *err)
 		return err_set(err, API_E_CLOSED, "%s is %s", node->id,
 		    node_status_name(node->status));
 	if (plan_node_is_assigned(node))
-		return err_set(err, API_E_ASSIGNED,
-		    "%s is assigned; cancel the assignment first", node->id);
+		return refuse_assigned(node, err);
 	if (node->status == NODE_IN_PROGRESS)
 		return err_set(
 		    err, API_E_STARTED, "%s is in progress", node->id);
