@@ -149,6 +149,10 @@ TEST(a_question_is_shown_until_it_is_answered)
 	e2e_has(fleet_do("status", NULL)->out, "waiting for you");
 	e2e_has(fleet_do("asks", NULL)->out, "Which colour? 1. red 2. blue");
 	e2e_has(fleet_do("log", NULL)->out, "auto-1 asks a person (R_");
+	/* In numbers, too. */
+	e2e_has(fleet_do("report", "metrics", NULL)->out,
+	    "llmc_workers{mode=\"auto\",status=\"waiting\"} 1\n");
+	auto_wait_shell("\"$LLMC\" report | grep -q 'waiting for a person'");
 	/* Where a person sees it. */
 	ck_assert_str_eq(auto_member(asks(), "0.told_by"), "");
 	top_shell(120, 30);

@@ -23,6 +23,7 @@ static const struct {
 	{ "idle", false, false, "idle" },
 	{ "idle", true, false, "idle_queue" },
 	{ "idle", true, true, "idle_queue" },
+	{ "waiting for you", false, false, "person" },
 	{ "of a later version", false, false, "offline" },
 };
 

@@ -522,7 +522,7 @@ look_at(struct show_spans *s, const struct worker *w, bool queue, int64_t now)
 	const struct state *state = &s->show->core->state;
 	const struct task *task =
 	    w->task != NULL ? state_task(state, w->task) : NULL;
-	enum work_use use = work_use_of(worker_status_name(w->status),
+	enum work_use use = work_use_of(worker_shown_words(w),
 	    !worker_is_auto(w->name), queue, state->outage_since_unix != 0);
 	int attempt = task != NULL ? task->attempts : 0;
 	struct work_span *span = find(s, w->name);
@@ -572,6 +572,8 @@ on_event(const struct event *event, void *arg)
 	switch (event->kind) {
 	case EVENT_WORKER_MOVED:
 	case EVENT_TASK_ASSIGNED:
+	case EVENT_REQUEST:
+	case EVENT_REQUEST_ENDED:
 		w = state_find(state, event->worker);
 		if (w != NULL)
 			look_at(s, w, state_has_queue(state), clock_wall_ms());

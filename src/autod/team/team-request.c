@@ -55,7 +55,7 @@ question_of(const struct team_requests *requests, const struct worker *w)
 	for (size_t i = 0; i < requests->registry.count; i++) {
 		const struct request *r = requests->registry.list[i];
 
-		if (text_is(r->worker, w->name))
+		if (request_is_open(r) && text_is(r->worker, w->name))
 			return r;
 	}
 	return NULL;
@@ -175,6 +175,7 @@ finish(struct team_requests *requests, struct request *r)
 		    requests->floor->core, waiter->call, request_to_answer(r));
 		waiter_free(waiter);
 	}
+	show(requests);
 	emit(requests->floor->core,
 	    &(struct event){ .kind = EVENT_REQUEST_ENDED,
 		.worker = r->worker,
@@ -182,7 +183,6 @@ finish(struct team_requests *requests, struct request *r)
 		.ref = r->id,
 		.result = request_state_words[r->state] });
 	request_registry_remove(&requests->registry, id);
-	show(requests);
 }
 
 static void

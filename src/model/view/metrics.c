@@ -44,6 +44,8 @@ work_use_of(const char *status, bool hand, bool queue, bool outage)
 {
 	enum worker_status known = WORKER_OFFLINE;
 
+	if (strcmp(status, WORKER_WAITS_FOR_YOU) == 0)
+		return WORK_PERSON;
 	worker_status_parse(status, &known);
 	if (known == WORKER_IDLE && queue && !hand)
 		return WORK_IDLE_QUEUE;

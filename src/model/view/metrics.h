@@ -47,8 +47,9 @@ struct work_span {
 
 void work_span_release(struct work_span *span);
 
-/* What a worker's status is used for. hand: a person drives it; queue: tasks
- * wait for a worker of auto mode; outage: the service is unavailable. */
+/* What a worker's status (worker_shown_words()) is used for. hand: a person
+ * drives it; queue: tasks wait for a worker of auto mode; outage: the service
+ * is unavailable. */
 enum work_use
 work_use_of(const char *status, bool hand, bool queue, bool outage);
 

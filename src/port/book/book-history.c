@@ -636,7 +636,7 @@ book_open_spans(struct book *book, const struct workspace *workspace,
 		    w->task != NULL ? state_task(state, w->task) : NULL;
 		struct work_span span = {
 			.worker = w->name,
-			.use = work_use_of(worker_status_name(w->status),
+			.use = work_use_of(worker_shown_words(w),
 			    !worker_is_auto(w->name), queue,
 			    state->outage_since_unix != 0),
 			.task = w->task,

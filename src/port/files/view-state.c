@@ -537,7 +537,10 @@ metrics_state_fill(const struct state *state, const struct settings *settings,
 	for (size_t i = 0; i < state->count; i++) {
 		const struct worker *w = state->workers[i];
 
-		m->workers[metrics_mode_of(w->name)][w->status]++;
+		enum worker_status shown = w->status;
+
+		worker_status_parse(worker_shown_status(w), &shown);
+		m->workers[metrics_mode_of(w->name)][shown]++;
 		if (w->status == WORKER_LIMITED &&
 		    w->until_ms > m->limit_until_ms)
 			m->limit_until_ms = w->until_ms;
