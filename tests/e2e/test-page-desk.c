@@ -358,6 +358,7 @@ TEST(tasks_and_goals_are_added_and_changed_at_the_phone)
 	browser_press(browser, "Tab");
 	browser_press(browser, "Enter");
 	page_wait_text("outcome", "done");
+	page_expect("document.activeElement.textContent", "Add the task");
 	page_save("desk-add");
 	auto_wait_shell("grep -rq 'by the phone' .llmc/tasks/todo");
 	page_value(
@@ -369,6 +370,10 @@ TEST(tasks_and_goals_are_added_and_changed_at_the_phone)
 	page_wait("document.getElementById('screen').hidden");
 	page_wait_text("queue", "by the phone");
 	page_wait_text("goals", "A goal <img");
+	page_value("document.querySelector('#goals button').focus()");
+	browser_press(browser, "Enter");
+	page_wait_text("goals", "Resume");
+	page_wait("!!document.activeElement.closest('#goals')");
 	page_value("document.querySelector('#queue summary').click()");
 	page_wait(
 	    "document.querySelectorAll('#queue .act button').length == 2");

@@ -39,6 +39,8 @@ desk.post = (method, params) => desk.get(`api/${method}`, {
 
 async function run(box, { label, name, method, params, done }) {
 	const parts = [...box.querySelectorAll("button, input, select, textarea")];
+	const at = document.activeElement;
+	const place = box.contains(at) && box.closest("section, main");
 
 	parts.forEach((b) => { b.disabled = true; });
 	try {
@@ -53,6 +55,8 @@ async function run(box, { label, name, method, params, done }) {
 		return false;
 	} finally {
 		parts.forEach((b) => { b.disabled = false; });
+		if (place) /* what is disabled has no focus */
+			(at.isConnected ? at : place).focus({ preventScroll: true });
 	}
 }
 

@@ -205,6 +205,17 @@ function node(part) {
 	return NODES[Object.keys(NODES).find((kind) => kind in part)](part);
 }
 
+/* A focus in what goes away stays in its section. */
+function keepFocus(parent, change) {
+	const at = document.activeElement;
+	const place = at !== parent && parent.contains(at) &&
+		parent.closest("section, main");
+
+	change();
+	if (place && !at.isConnected)
+		place.focus({ preventScroll: true });
+}
+
 function write(element, ...parts) {
 	const all = given(parts);
 	const now = JSON.stringify(all);
@@ -212,7 +223,7 @@ function write(element, ...parts) {
 	if (element.written === now)
 		return;
 	element.written = now;
-	element.replaceChildren(...all.map(node));
+	keepFocus(element, () => element.replaceChildren(...all.map(node)));
 }
 
 /* Have one child for each item, in their order: those that are there stay. */
@@ -232,7 +243,7 @@ function keep(parent, items, key, create, fill) {
 	for (const e of old.values()) {
 		if (e === next)
 			next = next.nextElementSibling;
-		e.remove();
+		keepFocus(parent, () => e.remove());
 	}
 	for (const e of kept.values()) {
 		if (e === next)
