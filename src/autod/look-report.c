@@ -342,6 +342,8 @@ make(struct book *book, const struct workspace *workspace,
 			    json_bool_or(params, "active", false);
 			in->to_ms = report_run_end(run, in->spans,
 			    in->span_count, in->goes_on, in->now_ms);
+			in->until_ms =
+			    run->next_ms != 0 ? run->next_ms : in->now_ms;
 		} else if (to_ms > in->from_ms && to_ms < in->now_ms) {
 			in->to_ms = to_ms;
 			in->goes_on = false;

@@ -60,6 +60,7 @@ scene_report(void)
 		.from_ms = FROM,
 		.to_ms = FROM + 8 * HOUR,
 		.now_ms = FROM + 9 * HOUR,
+		.until_ms = FROM + 9 * HOUR,
 	};
 	struct json_object *report = report_make(&in);
 	struct err err = { 0 };
@@ -67,6 +68,22 @@ scene_report(void)
 	ck_assert_msg(
 	    schema_check(&report_shape, report, "", &err) == 0, "%s", err.msg);
 	return report;
+}
+
+static struct json_object *
+add_repair(int64_t at_ms)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_set_int(row, "at_ms", at_ms);
+	json_set_string(row, "kind", "failure");
+	json_set_string(row, "class", NULL);
+	json_set_string(row, "outcome", NULL);
+	json_set_string(row, "words", "the daemon died");
+	json_set_int(row, "took_ms", 0);
+	json_set(row, "cost_micros", NULL);
+	json_object_array_add(scene.repairs, row);
+	return row;
 }
 
 /* cost < 0: not known. */
@@ -452,15 +469,7 @@ fill(const char *text)
 	json_set_string(row, "level", "warning");
 	json_set(view_of(scene.view, "needs"), "h-t2", row);
 	json_set_string(view_of(scene.view, "head"), "project", text);
-	row = json_object_new_object();
-	json_set_int(row, "at_ms", FROM + HOUR);
-	json_set_string(row, "kind", "failure");
-	json_set_string(row, "class", NULL);
-	json_set_string(row, "outcome", NULL);
-	json_set_string(row, "words", text);
-	json_set_int(row, "took_ms", 0);
-	json_set(row, "cost_micros", NULL);
-	json_object_array_add(scene.repairs, row);
+	json_set_string(add_repair(FROM + HOUR), "words", text);
 	row = json_object_new_object();
 	json_set_int(row, "at_ms", FROM + HOUR);
 	json_set_string(row, "type", REPORT_EVENT_OVERSIGHT);
@@ -484,6 +493,20 @@ fill(const char *text)
 			       "0, \"planner_micros\": 0, "
 			       "\"repairs_micros\": 0}"));
 	json_set(view_of(scene.view, "budget"), "days", list);
+}
+
+/* It was killed, so that its last sign of life ends the run. */
+TEST(the_failure_that_ended_a_run_is_of_it)
+{
+	struct json_object *report;
+
+	scene_begin();
+	add_repair(FROM - 1);
+	add_repair(FROM + 8 * HOUR + 5000);
+	add_repair(FROM + 9 * HOUR); /* of the next run */
+	report = scene_report();
+	ck_assert_uint_eq(json_length(json_member(report, "repairs")), 1);
+	json_object_put(report);
 }
 
 static const char golden[] =

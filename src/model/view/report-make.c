@@ -174,17 +174,22 @@ set_landing(struct making *m)
 	json_set(m->report, "landing", json);
 }
 
-/* Those of a list that are in the period (and of that type). */
+/* Those of a list that were in the period, or until then (and of that type). */
 static struct json_object *
-chosen(const struct making *m, struct json_object *from, const char *type)
+chosen(const struct making *m, struct json_object *from, const char *type,
+    int64_t until_ms)
 {
 	struct json_object *list = json_object_new_array();
 
-	JSON_EACH (row, from)
-		if (in_period(m, json_int_or(row, "at_ms", -1)) &&
+	JSON_EACH (row, from) {
+		int64_t at = json_int_or(row, "at_ms", -1);
+
+		if ((in_period(m, at) ||
+			(at > m->in->to_ms && at < until_ms)) &&
 		    (type == NULL ||
 			strcmp(json_string_or(row, "type", ""), type) == 0))
 			json_object_array_add(list, json_object_get(row));
+	}
 	return list;
 }
 
@@ -334,9 +339,11 @@ report_make(const struct report_inputs *in)
 		view_of(in->view, "budget"), in->from_ms, in->to_ms));
 	json_set(m.report, "time", time);
 	set_landing(&m);
-	json_set(m.report, "repairs", chosen(&m, in->repairs, NULL));
+	/* What killed the daemon is noticed after its last sign of life. */
+	json_set(
+	    m.report, "repairs", chosen(&m, in->repairs, NULL, in->until_ms));
 	/* What oversight found, and where it did something about it. */
-	list = chosen(&m, m.in->events, REPORT_EVENT_OVERSIGHT);
+	list = chosen(&m, m.in->events, REPORT_EVENT_OVERSIGHT, 0);
 	counts = json_object_new_object();
 	count = json_object_array_length(list);
 	JSON_EACH (row, list) {

@@ -118,6 +118,8 @@ struct report_inputs {
 	const char *first_run; /* that it went on from; NULL = the same */
 	bool goes_on; /* the period is not over */
 	int64_t from_ms, to_ms, now_ms;
+	int64_t until_ms; /* to when repairs are of it, after its end; 0 = none
+			   * are */
 	bool charts; /* with the member "charts" (charts.h), made of these: */
 	struct json_object *asks; /* list of records; NULL = none */
 	struct json_object *goals; /* list of charts_goal(); NULL = none */
