@@ -97,6 +97,12 @@ static const struct {
 	    "\"Running\"}}}",
 	    "autod: it was killed, and was not started again (llmc overseer)\n"
 	    "overseer: it crashed or was killed (llmc overseer)\n" },
+	{ "one that gave up after it had ended its daemon",
+	    "{\"head\": {\"auto\": true, \"daemon_gone\": true, "
+	    "\"overseer_alive\": false, \"overseer\": {\"state\": "
+	    "\"Terminated\", \"exit_status\": 3}}}",
+	    "overseer: it ended: failures went on and on (llmc log "
+	    "failures)\n" },
 	{ "not one that was stopped",
 	    "{\"head\": {\"overseer_alive\": false, \"overseer\": {\"state\": "
 	    "\"Terminated\", \"exit_status\": 0}}}",

@@ -401,8 +401,10 @@ is_overseer_gone(struct json_object *head, size_t *ret_end)
 	while (
 	    i + 1 < nitems(overseer_ends) && overseer_ends[i].status != status)
 		i++;
+	if (overseer_ends[i].words == NULL)
+		return false;
 	*ret_end = i;
-	return overseer_ends[i].words != NULL;
+	return true;
 }
 
 const char *
@@ -424,18 +426,20 @@ add_head(const struct making *m)
 {
 	struct json_object *head = view_of(m->view, "head");
 	struct json_object *failure = json_member(head, "failure");
-	size_t end;
+	size_t end = 0;
+	bool gone = is_overseer_gone(head, &end);
 
 	if (failure != NULL)
 		add_need(m, 'a', "failure",
 		    json_string_or(failure, "class", "autod"),
 		    json_string_or(failure, "words", NULL),
 		    "llmc log failures");
-	if (json_bool_or(head, "daemon_gone", false))
+	/* One that gave up has ended the daemon. */
+	if (json_bool_or(head, "daemon_gone", false) && end == 0)
 		add_need(m, 'a', "daemon", "autod",
 		    "it was killed, and was not started again",
 		    view_start_command(head));
-	if (is_overseer_gone(head, &end))
+	if (gone)
 		add_need(m, 'a', "overseer", "overseer",
 		    overseer_ends[end].words, overseer_ends[end].command);
 }
