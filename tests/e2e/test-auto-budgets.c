@@ -29,6 +29,7 @@ check_paused(const char *words)
 	e2e_has(auto_member(worker, "reason"), words);
 	e2e_has(auto_member(worker, "reason"), "llmc resume");
 	e2e_has(fleet_do("status", NULL)->out, words);
+	e2e_has(fleet_do("why", "t1", NULL)->out, "; auto-1 is paused: ");
 	auto_wait_event("budget", words);
 	ck_assert_int_eq(auto_landed(), 0);
 	json_object_put(worker);

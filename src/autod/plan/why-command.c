@@ -384,6 +384,22 @@ add_question(
 	return true;
 }
 
+/* Paused, limited, in error: why its worker does not go on with it. */
+static void
+add_assigned(
+    const struct state *state, struct json_object *asked, const struct task *t)
+{
+	const struct worker *w =
+	    t->worker != NULL ? state_find(state, t->worker) : NULL;
+	cleanup_buf struct buf now = BUF_INIT;
+
+	buf_adds(&now, task_step_name(t->step));
+	if (w != NULL && w->reason != NULL)
+		buf_addf(&now, "; %s is %s: %s", w->name,
+		    worker_status_name(w->status), w->reason);
+	json_set_string(asked, "now", now.data);
+}
+
 /* Without an assignment: what the state says of a task, or of a worker's. */
 static void
 add_task(const struct plan_floor *floor, struct json_object *asked)
@@ -409,7 +425,7 @@ add_task(const struct plan_floor *floor, struct json_object *asked)
 			add_parked(asked, t);
 		else if (!add_question(state, asked, t) &&
 		    !json_object_object_get_ex(asked, "now", NULL))
-			json_set_string(asked, "now", task_step_name(t->step));
+			add_assigned(state, asked, t);
 	}
 }
 
