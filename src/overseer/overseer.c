@@ -175,9 +175,10 @@ overseer_check_history(struct overseer *o, struct err *err)
 		    file);
 	if (spiral_is_over(o->history.events, o->history.count, &words))
 		return err_set(err, -ELOOP,
-		    "the last run ended with a failure spiral: %.200s; fix the "
-		    "cause, then: llmc overseer --clear \"what was done\"",
-		    words.data);
+		    "the last run ended with a failure spiral (%.*s); see llmc "
+		    "log failures, fix the cause, then: llmc overseer --clear "
+		    "\"what was done\"",
+		    (int)strcspn(words.data, "\n"), words.data);
 	return 0;
 }
 

@@ -122,7 +122,7 @@ TEST_IN(shown_setup, down_and_nuke_all_are_refused_while_an_overseer_lives)
 	/* No daemon runs, so this is the result of --force. */
 	e2e_expect(e2e_llmc(shown_root, "down", "--force", NULL), 1, "llmc up");
 	close(lock);
-	e2e_expect(e2e_llmc(shown_root, "down", NULL), 1, "llmc up");
+	e2e_expect(e2e_llmc(shown_root, "down", NULL), 1, "llmc overseer");
 	e2e_has(e2e_llmc(shown_root, "nuke", "--all", "--yes", NULL)->out,
 	    "There are no workers");
 }

@@ -246,7 +246,7 @@ TEST(down_without_a_daemon_ends_the_sessions)
 	run = fleet_do("down", NULL);
 	e2e_has(run->out, "No daemon runs; the 1 session that one had left");
 	work_is_kept(agent);
-	fleet_fails("llmc up", "down", NULL);
+	fleet_fails("llmc overseer", "down", NULL);
 }
 
 /* What a person may type while the overseer repairs: each does what it says. */
