@@ -718,7 +718,8 @@ stand_print(struct cli *cli, const struct stand *s)
 	if (s->wrong)
 		buf_adds(text, "; config.toml has errors");
 	if (s->need != NULL) {
-		buf_adds(text, "\nIt needs you: ");
+		cli_say(cli,
+		    "\nNeeds you: ", json_string_or(s->need, "who", ""), ": ");
 		cli_say(cli, "", json_string_or(s->need, "words", ""), "");
 	}
 	buf_addf(text, "\nNext: %s\n", stand_next(cli, s));

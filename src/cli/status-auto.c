@@ -403,7 +403,7 @@ show_waiting(struct status *s, struct json_object *json)
 	json_set_string(json, "paused", paused);
 	if (paused != NULL) {
 		cli_coloured(s->cli, "1;35", "paused");
-		cli_say(s->cli, ": ", paused, "; continue with: llmc resume\n");
+		cli_say(s->cli, ": ", paused, "\n");
 	}
 	json_set_string(json, "held", held);
 	set_time(json, "held_until_unix", opens);

@@ -278,7 +278,7 @@ TEST(status_tells_how_auto_mode_is)
 	e2e_has(out, "1 in progress, 1 waiting, 1 in the folder, 3 failed  ");
 	e2e_has(out, "Today: 1,204,332 tokens, $4.20 est.");
 	e2e_has(out, "Tasks were last completed 2m");
-	e2e_has(out, "budget.day_cost is reached; continue with: llmc resume");
+	e2e_has(out, "paused: budget.day_cost is reached\n");
 	e2e_has(out, "your checkout has uncommitted changes; next try in ");
 	e2e_has(out, "(3 of 10); commit or stash what llmc landing shows");
 	e2e_has(out, "Heartbeat: 1m");

@@ -202,7 +202,7 @@ pause_for_trial(struct auto_mode *mode, const char *words)
 	buf_addf(&all, "%s; to go on anyway: llmc resume", why);
 	if (output != NULL) {
 		excerpt_plain(output, &plain);
-		buf_adds(&all, "\n");
+		buf_adds(&all, "; it said:\n");
 		excerpt_tail(
 		    plain.data, plain.len, TRIAL_LINES, TRIAL_MAX, &all);
 	}
