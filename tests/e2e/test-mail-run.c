@@ -71,6 +71,9 @@ TEST(a_worker_gets_mail_confirms_it_and_answers)
 	ck_assert_uint_eq(json_object_array_length(list), 2);
 	auto_drain();
 	auto_no_complaints();
+	/* Whether or not a daemon runs. */
+	fleet_fails("auto-1 has no task now; without one it gets no mail",
+	    "mail", "send", "auto-1", "x", NULL);
 }
 
 TEST(mail_that_is_sent_while_no_daemon_runs_reaches_an_idle_worker)

@@ -83,9 +83,9 @@ find_recipient(struct team_floor *floor, const char *to, const char *names,
 		to += len + 1;
 	agent = fleet_find(floor->fleet, to);
 	if (agent != NULL && auto_task(agent) == NULL &&
-	    auto_drives(floor->mode, agent)) {
+	    worker_is_auto(agent->worker->name)) {
 		err_set(err, API_E_NOT_FOUND,
-		    "%s has no task now, and would not read it", to);
+		    "%s has no task now; without one it gets no mail", to);
 		return API_E_NOT_FOUND;
 	}
 	actor = agent != NULL ? team_actor_of(agent) : xstrdup(to);
