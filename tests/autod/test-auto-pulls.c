@@ -207,8 +207,13 @@ TEST_ROWS(what_was_not_merged_is_salvaged, 2)
 /* A pull request would show them. */
 TEST(what_somebody_has_not_pushed_holds_it_back)
 {
+	const struct state *state;
+	struct push_record *push;
+
 	memset(&above, 0, sizeof above);
 	auto_world_begin("land = \"pull-request\"\n");
+	state = &auto_world.core->state;
+	push = &auto_world.core->state.landings.push;
 	floor_world_sh("git init -q --bare -b main \"$B/origin\" && git remote "
 		       "add origin \"$B/origin\" && git push -q origin main; "
 		       "echo m >m.txt; git add m.txt; git commit -qm mine");
@@ -221,9 +226,17 @@ TEST(what_somebody_has_not_pushed_holds_it_back)
 	floor_world_wait_status(auto_world_agent(), WORKER_ACCEPTING);
 	floor_world_settle();
 	ck_assert_int_eq(above.proposed, 0);
+	/* After a while it is asked about, until it is pushed. */
+	floor_world_until(push->blocked != NULL);
+	push->blocked_ms -= FOLLOW_PATIENCE_MS;
+	persist_changed(auto_world.core);
+	floor_world_settle();
+	ck_assert_ptr_nonnull(state_ask(state, "follow"));
 	floor_world_sh("git push -q origin main");
 	ck_assert(landings_retry(auto_world.landings));
 	floor_world_until(above.proposed == (int){ 1 } &&
 	    auto_world.core->state.landings.count == 0);
 	assert_proposed("one.txt 1");
+	ck_assert_ptr_null(push->blocked);
+	ck_assert_ptr_null(state_ask(state, "follow"));
 }

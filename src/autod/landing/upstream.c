@@ -188,6 +188,10 @@ lacks(const struct upstream *up)
 
 	if (up->stand == GIT_STAND_SAME || up->stand == GIT_STAND_BEHIND)
 		return NULL;
+	if (up->stand == GIT_STAND_DIVERGED)
+		return xasprintf("%s and origin each have commits that the "
+				 "other lacks; see: llmc asks",
+		    branch);
 	return xasprintf("%s has commits that origin lacks, and pull requests "
 			 "would have them; push them: git push %s %s",
 	    branch, up->remote, branch);
@@ -203,7 +207,7 @@ on_blocked_long(void *arg)
 	persist_changed(up->core);
 }
 
-/* A checkout is in the way; NULL = it is not. */
+/* A checkout is in the way, or commits that were not pushed; NULL = neither. */
 static void
 note_blocked(struct upstream *up, const char *reason)
 {
@@ -247,7 +251,13 @@ on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
 	xstrset(&up->ours, fetched->branch);
 	note_divergence(up, up->stand == GIT_STAND_DIVERGED ? up->ours : NULL,
 	    up->stand == GIT_STAND_DIVERGED ? up->theirs : NULL);
-	if (up->stand != GIT_STAND_BEHIND)
+	if (lands_by_pull(up->core->settings)) {
+		free(up->reason);
+		up->reason = lacks(up);
+	}
+	if (up->stand != GIT_STAND_BEHIND &&
+	    (!lands_by_pull(up->core->settings) || up->reason == NULL ||
+		!landings_busy(up->queue->landings)))
 		note_blocked(up, NULL);
 	if (!landings_busy(up->queue->landings) && push_record_let_go(record))
 		persist_changed(up->core);
@@ -255,10 +265,6 @@ on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
 	    (up->stand == GIT_STAND_BEHIND || up->stand == GIT_STAND_SAME)) {
 		push_record_done(record, record->unpushed, up->theirs);
 		persist_changed(up->core);
-	}
-	if (lands_by_pull(up->core->settings)) {
-		free(up->reason);
-		up->reason = lacks(up);
 	}
 	switch (up->stand) {
 	case GIT_STAND_BEHIND:
@@ -677,8 +683,13 @@ upstream_may_land(struct upstream *up)
 	}
 	if (is_shared(up) && up->known && up->stand == GIT_STAND_DIVERGED)
 		return false; /* a person is asked */
-	if (push_record_look_ms(record, LOOK_LANDING, 0, now) < 0)
-		return !lands_by_pull(up->core->settings) || up->reason == NULL;
+	if (push_record_look_ms(record, LOOK_LANDING, 0, now) < 0) {
+		if (!lands_by_pull(up->core->settings) || up->reason == NULL)
+			return true;
+		if (record->blocked == NULL && up->stand != GIT_STAND_DIVERGED)
+			note_blocked(up, up->reason);
+		return false;
+	}
 	look(up);
 	return false;
 }

@@ -117,7 +117,8 @@ struct push_record {
 		    * away_ms: it has not said whether it has taken it */
 	char *ours, *theirs; /* commits of branch and origin that have diverged;
 			      * NULL = they have not */
-	char *blocked; /* by a checkout: why it cannot follow; NULL = it can */
+	char *blocked; /* by a checkout, or commits that were not pushed: why;
+			* NULL = it is not */
 	int64_t blocked_ms; /* since then, wall clock */
 	/* Not saved: */
 	int64_t looked_ms; /* at it, by this daemon */

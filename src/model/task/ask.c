@@ -585,7 +585,7 @@ want_rest(struct follow *f)
 		    facts->dirty ? "uncommitted changes hold up the landings" :
 				   NULL },
 		{ ASK_BLOCKED, ESCALATION_WARNING, "follow",
-		    "the branch cannot follow origin", "git status",
+		    "the branch is not where origin is", "llmc landing",
 		    facts->behind },
 		{ ASK_FAILURE, ESCALATION_WARNING, "push", "a push failed",
 		    "llmc resume", facts->unpushed },

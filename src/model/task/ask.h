@@ -143,8 +143,8 @@ struct ask_facts {
 	const char *unpushed; /* why what has landed could not be pushed */
 	bool red; /* the landing branch fails its own check */
 	bool unchecked; /* auto mode runs, and nobody has chosen a check */
-	const char *behind; /* why the branch does not follow origin, for long;
-			     * NULL = it does */
+	const char *behind; /* why the branch is not where origin is, for long;
+			     * NULL = it is */
 	bool dirty; /* the checkout has changes, and nothing can land */
 	struct json_object *goals; /* their digest, may be NULL */
 };
