@@ -442,7 +442,7 @@ ask_twice(struct hosts_land *land, const char *task, const char *commit,
     const char *other)
 {
 	cleanup_free char *key = xasprintf("twice/%s", task);
-	cleanup_free char *undo = xasprintf("llmc revert %.12s", other);
+	cleanup_free char *undo = xasprintf("llmc landing revert %.12s", other);
 	cleanup_free char *words = xasprintf(
 	    "%s has landed twice, as %.12s and as %.12s, while the server of "
 	    "the fleet was replaced: look at both, and take one back if it "
