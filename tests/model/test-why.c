@@ -151,6 +151,14 @@ TEST(a_quiet_assignment_has_short_answers)
 	ck_assert_str_eq(answers.backoff, "none; 0 messages without progress");
 	ck_assert_str_eq(answers.progress, "nothing yet");
 	why_answers_release(&answers);
+	/* Its node may be blocked, and wait for a person. */
+	ck_assert_int_eq(
+	    plan_node_move_work(node,
+		&(struct plan_work_move){ .to = ASSIGNMENT_CANCELLED }, NOW),
+	    0);
+	why_answer(node, NULL, NULL, 0, NOW, &answers);
+	ck_assert_str_eq(answers.stalled, "no, nobody works on it");
+	why_answers_release(&answers);
 	plan_node_free(node);
 }
 

@@ -322,6 +322,8 @@ answer_stalled(const struct plan_work *work, const struct why_event *events,
 	    newest(work, events, count, "assignment.stalled");
 	cleanup_buf struct buf out = BUF_INIT;
 
+	if (work->status == ASSIGNMENT_CANCELLED)
+		return xstrdup("no, nobody works on it");
 	if (work->status != ASSIGNMENT_STALLED &&
 	    work->status != ASSIGNMENT_BLOCKED) {
 		buf_addf(
