@@ -679,7 +679,7 @@ events_run(struct cli *cli, const struct cli_args *args)
 		event_words_add(row, cli->colour, events.width, &cli->text);
 	if (json_object_array_length(last) == 0 && is_filtered(&events.filter))
 		cli_warn(cli, "there are no such events");
-	else if (json_object_array_length(last) == 0)
+	else if (json_object_array_length(last) == 0 && lines > 0)
 		cli_warn(cli,
 		    "there are no events yet; start auto mode with: llmc up "
 		    "--auto");

@@ -146,6 +146,8 @@ TEST(events_are_told_in_words)
 	e2e_has(e2e_llmc(shown_root, "log", "--lines=1", NULL)->out, "? is");
 	e2e_expect(
 	    e2e_llmc(shown_root, "log", "--lines", "x", NULL), 2, "a number");
+	ck_assert_str_eq(
+	    e2e_llmc(shown_root, "log", "--lines", "0", NULL)->err, "");
 }
 
 TEST(events_are_chosen_by_worker_task_and_kind)
