@@ -270,8 +270,8 @@ history_on_span(const struct work_span *span, void *arg)
 	m->uses[span->use] += span->to_ms - span->from_ms;
 }
 
-/* {"now_ms"}: what is measured while no daemon answers: {"text"}. Of a daemon
- * that was killed, the next one counts what goes on. */
+/* {"now_ms", "alive"}: what is measured while no daemon answers: {"text"}. Of a
+ * daemon that was killed, the next one counts what goes on. */
 static struct json_object *
 look_metrics(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err)
@@ -297,7 +297,8 @@ look_metrics(struct book *book, const struct workspace *workspace,
 		    book, workspace, &state, false, now, history_on_span, &m);
 		m.beat_s = book_beat_ms(workspace) / 1000;
 	}
-	look_set_offline(&state);
+	if (!json_bool_or(params, "alive", false))
+		look_set_offline(&state);
 	metrics_state_fill(&state, settings, now, &m);
 	metrics_text(&m, &text);
 	state_release(&state);

@@ -258,15 +258,18 @@ ask_charts(struct top *top)
 /* --- frames ---------------------------------------------------------- */
 
 static struct top_facts
-facts_now(const struct cli *cli, bool live, int64_t lost_ms)
+facts_now(struct cli *cli, bool live, int64_t lost_ms)
 {
 	struct top_facts facts = { .live = live,
 		.lost_ms = lost_ms,
 		.now_ms = clock_wall_ms(),
 		.utf8 = cli->utf8 };
+	cleanup_json struct json_object *daemon =
+	    live ? NULL : roster_daemon(cli);
 	time_t now = (time_t)(facts.now_ms / 1000);
 	struct tm local;
 
+	facts.there = daemon != NULL;
 	if (localtime_r(&now, &local) != NULL)
 		facts.utc_offset_s = (int)local.tm_gmtoff;
 	return facts;

@@ -356,9 +356,11 @@ from_book(struct cli *cli, struct buf *out)
 {
 	struct json_object *params = json_object_new_object();
 	cleanup_json struct json_object *answer = NULL;
+	cleanup_json struct json_object *daemon = roster_daemon(cli);
 	int status;
 
 	json_set_int(params, "now_ms", clock_wall_ms());
+	json_set_bool(params, "alive", daemon != NULL);
 	status = remote_see(cli, "metrics", params, &answer);
 	buf_adds(out, json_string_or(answer, "text", ""));
 	return status;

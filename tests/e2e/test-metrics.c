@@ -123,6 +123,9 @@ TEST(counters_survive_a_kill_and_a_restart)
 	auto_wait_gate("work");
 	before = metrics();
 	EXPECT(before, "llmc_tasks_finished_total{outcome=\"landed\"}", 1);
+	kill(fleet_daemon_pid(), SIGSTOP); /* it hangs */
+	EXPECT(metrics(), "llmc_workers{mode=\"auto\",status=\"working\"}", 1);
+	e2e_has(fleet_do("top", NULL)->out, "autod does not answer");
 	auto_kill9_daemon();
 	between = metrics(); /* from the files */
 	EXPECT(between, "llmc_workers{mode=\"auto\",status=\"working\"}", 0);

@@ -28,8 +28,9 @@ add_daemon(
 
 	if (!h->facts->live) {
 		buf_adds(out,
-		    h->facts->lost_ms > 0 ? "  autod does not answer" :
-					    "  autod is not running");
+		    h->facts->lost_ms > 0 || h->facts->there ?
+			"  autod does not answer" :
+			"  autod is not running");
 		return;
 	}
 	buf_adds(out, h->grid->columns < NARROW ? "  up " : "  autod up ");

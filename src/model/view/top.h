@@ -294,6 +294,7 @@ void top_help_add(struct top_lines *lines);
 
 struct top_facts {
 	bool live; /* the daemon sends its changes */
+	bool there; /* it does not, but it runs */
 	int64_t lost_ms; /* since when it does not; 0 = it never did */
 	int64_t beat_ms; /* when it last wrote its heartbeat; 0 = unknown */
 	int64_t now_ms; /* wall clock */
