@@ -617,7 +617,8 @@ find_dropped(struct cli *cli, const struct cli_args *args, char ***refs)
 
 	if ((args->count > 1) + all + (age != NULL) != 1)
 		return cli_misuse(cli, &cmd_salvage,
-		    "landing salvage drop takes refs, or --all, or --older-than AGE");
+		    "landing salvage drop takes refs, or --all, or "
+		    "--older-than AGE");
 	if (age != NULL && !text_parse_duration(age, &age_ms))
 		return cli_misuse(cli, &cmd_salvage,
 		    "--older-than %s: use an age such as 7d or 12h", age);

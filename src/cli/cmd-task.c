@@ -72,10 +72,19 @@ list_entry(struct json_object *entry)
 	return json;
 }
 
+/* The words of a program, which may have several lines. */
+static void
+add_reason(struct json_object *entry, struct buf *out)
+{
+	const char *reason = json_string_or(entry, "reason", "");
+
+	text_add_line(out, reason, strlen(reason));
+}
+
 static const struct view_column head_lines[] = {
 	{ "status", .cell = VIEW_STATUS, .add = add_status },
 	{ "problem", .key = "problem" },
-	{ "reason", .key = "reason" },
+	{ "reason", .add = add_reason },
 	{ "pull", .key = "pull_url" },
 	{ "origin", .key = "origin" },
 	{ "name", .key = "key" },
@@ -120,8 +129,10 @@ show_history(struct cli *cli, struct json_object *entry)
 		buf_adds(&cli->text, "  ");
 		moment_add(&cli->text, json_int_or(item, "at_unix", 0) * 1000);
 		cli_say(cli, "  ", json_string_or(item, "what", "?"), "");
-		if (detail != NULL)
-			cli_say(cli, ": ", detail, "");
+		if (detail != NULL) {
+			buf_adds(&cli->text, ": ");
+			text_add_words(&cli->text, detail, strlen(detail));
+		}
 		buf_addc(&cli->text, '\n');
 	}
 }

@@ -282,8 +282,8 @@ TEST(of_the_ended_ones_the_last_are_listed)
 
 TEST(one_task_is_shown_with_everything)
 {
-	struct task *task =
-	    shown_ended("t7", "hard.md", OUTCOME_DEAD_LETTER, "three times");
+	struct task *task = shown_ended("t7", "hard.md", OUTCOME_DEAD_LETTER,
+	    "three times:\n\n\033[1mover\n");
 	struct json_object *json;
 	const char *out;
 
@@ -299,13 +299,14 @@ TEST(one_task_is_shown_with_everything)
 	out = shown_must("task", "show", "t7")->out;
 	e2e_has(out, "t7  Title of t7");
 	e2e_has(out, "dead-letter");
-	e2e_has(out, "three times");
+	e2e_has(out, "reason    three times: \\x1b[1mover\n");
 	e2e_has(out, "hard.md");
 	e2e_has(out, "1,204,332 tokens, $1.25 est., 3 tool calls\n");
 	e2e_has(out, "claude-x: 1204332 output\n");
 	e2e_has(out, "text\n  Title of t7\n\n  and more\n");
 	e2e_has(out, "last message\n  I am\n  \\x1b[31msorry");
 	e2e_has(out, "history\n  20");
+	e2e_has(out, "dead-letter: three times: \\x1b[1mover\n");
 	json = json_object_object_get(
 	    shown_json("task", "show", "hard.md"), "record");
 	ck_assert_str_eq(shown_member(json, "id"), "t7");
