@@ -39,7 +39,7 @@ TEST(a_channel_that_fails_says_why)
 	root = e2e_workspace("fails");
 	channel("type = \"command\"\ncommand = \"echo no luck >&2; exit 3\"\n");
 	e2e_expect(
-	    e2e_llmc(root, "doctor", "channel", "x", NULL), 1, "no luck");
+	    e2e_llmc(root, "doctor", "channel", "x", NULL), 1, "no luck\n");
 }
 
 TEST(nothing_is_asked_where_nothing_has_happened)

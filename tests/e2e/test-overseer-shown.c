@@ -317,6 +317,8 @@ TEST_IN(shown_setup, each_end_is_told_with_what_to_type)
 	e2e_has(out,
 	    "-> see llmc log failures, fix the cause, then: llmc overseer\n");
 	e2e_has(out, "not running  start it with: llmc overseer\n");
+	e2e_has(e2e_llmc(shown_root, NULL)->out,
+	    "\nNeeds you: overseer: it ended: a failure could not");
 	e2e_expect(e2e_llmc(shown_root, "resume", NULL), 1,
 	    "start it with: llmc overseer --detach\n");
 	e2e_has(status_after(130), "exit status 130: forced to stop");

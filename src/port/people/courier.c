@@ -604,8 +604,10 @@ on_program(const struct child_result *result, void *arg)
 	}
 	child_output_text(&result->err, &said);
 	child_result_describe(result, &how);
-	if (said.len > 0)
-		buf_addf(&how, ": %s", said.data);
+	if (said.len > 0) {
+		buf_adds(&how, ": ");
+		text_add_words(&how, said.data, said.len);
+	}
 	failed(try, how.data, -1);
 }
 
