@@ -767,8 +767,11 @@ status_stand(struct cli *cli)
 		const char *status_name = json_string_or(it.val, "status", "");
 
 		s.workers++;
+		/* A limit stops those without a task, too. */
 		for (size_t i = 0; i < nitems(at_work); i++)
-			s.working += strcmp(status_name, at_work[i]) == 0;
+			s.working += strcmp(status_name, at_work[i]) == 0 &&
+			    (strcmp(status_name, "limited") != 0 ||
+				json_string_or(it.val, "title", NULL) != NULL);
 		s.review += strcmp(status_name, "needs_review") == 0;
 		s.held += json_bool_or(it.val, "on_hold", false);
 		s.by_hand +=

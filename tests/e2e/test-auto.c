@@ -97,6 +97,17 @@ TEST(auto_mode_takes_over_from_a_plain_daemon)
 	    "\nNext: llmc up --auto --detach\n");
 }
 
+TEST(a_limit_makes_nobody_work_who_has_no_task)
+{
+	auto_set("auto.concurrency", "2");
+	auto_task("a.md", "A\nfake: limit You have hit your session limit");
+	auto_up(NULL);
+	auto_wait_state("workers.auto-1.status", "limited");
+	auto_wait_state("workers.auto-2.status", "limited");
+	e2e_has(e2e_llmc(fleet_root(), NULL)->out, "2 workers (1 at work)");
+	auto_drain();
+}
+
 TEST(until_empty_ends_with_what_came_of_it)
 {
 	const char *said;
