@@ -256,7 +256,7 @@ show_failure(struct status *s, struct json_object *json)
 	if (words != NULL) {
 		cleanup_buf struct buf line = BUF_INIT;
 
-		text_add_visible(&line, words, strcspn(words, "\n"), false);
+		text_add_words(&line, words, strlen(words));
 		buf_adds(text, "  ");
 		cli_coloured(s->cli, "31", line.data);
 		buf_addc(text, '\n');

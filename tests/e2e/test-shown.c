@@ -384,7 +384,7 @@ TEST(a_failure_is_shown_with_what_to_type)
 		(long long)shown_now() - 5));
 	out = shown_must("status", NULL, NULL)->out;
 	e2e_has(out, "FAILED: task_pool_failed");
-	e2e_has(out, "  said: no\n");
+	e2e_has(out, "  said: no more\n");
 	e2e_has(out, "llmc up --auto");
 	json = json_object_object_get(shown_json("status", NULL, NULL), "auto");
 	json = json_object_object_get(json, "failure");

@@ -82,6 +82,14 @@ static const struct {
 	    "\"words\": \"the first\\n\\tand the next\", \"command\": "
 	    "\"c\"}}}",
 	    "x: the first and the next (c)\n" },
+	{ "a failure that ended the daemon",
+	    "{\"head\": {\"failure\": {\"class\": \"git_lock\", \"words\": "
+	    "\"no\"}}}",
+	    "git_lock: no (llmc log daemon --level error)\n" },
+	{ "one under an overseer",
+	    "{\"head\": {\"overseer_alive\": true, \"failure\": {\"class\": "
+	    "\"git_lock\", \"words\": \"no\"}}}",
+	    "git_lock: no (llmc log failures)\n" },
 	{ "an overseer that gave up",
 	    "{\"head\": {\"overseer_alive\": false, \"overseer\": {\"state\": "
 	    "\"Terminated\", \"exit_status\": 5}}}",

@@ -433,7 +433,9 @@ add_head(const struct making *m)
 		add_need(m, 'a', "failure",
 		    json_string_or(failure, "class", "autod"),
 		    json_string_or(failure, "words", NULL),
-		    "llmc log failures");
+		    json_bool_or(head, "overseer_alive", false) ?
+			"llmc log failures" :
+			"llmc log daemon --level error");
 	/* One that gave up has ended the daemon. */
 	if (json_bool_or(head, "daemon_gone", false) && end == 0)
 		add_need(m, 'a', "daemon", "autod",
