@@ -39,11 +39,6 @@ add_row(struct table *table, const struct ask *ask)
 	ask_command(ask, &command);
 	moment_add(&since, ask->created_ms);
 	text_add_line(&line, words, strlen(words));
-	for (size_t i = 0; i < strv_count(ask->options); i++)
-		buf_addf(&line, "%s%zu %s", i == 0 ? " (" : ", ", i + 1,
-		    ask->options[i]);
-	if (strv_count(ask->options) > 0)
-		buf_adds(&line, ")");
 	table_row(table,
 	    (const char *[]){ ask->id, ask_kind_words[ask->kind], since.data,
 		ask_subject(ask), line.data,

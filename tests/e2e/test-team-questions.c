@@ -78,7 +78,6 @@ wait_blocked(void)
 	e2e_has(fleet_do("why", "t1", NULL)->out,
 	    "waits for an answer; see: llmc asks");
 	e2e_lacks(fleet_do("--json", "why", "t1", NULL)->out, "Which colour?");
-	e2e_has(fleet_do("asks", NULL)->out, "Which colour? (1 red, 2 blue)");
 }
 
 /* The answer is the tool's, and not typed into the session. */
