@@ -559,6 +559,19 @@ TEST(a_tree_shows_progress_blockers_and_who_works_on_what)
 	plan_set_release(&set);
 }
 
+TEST(what_is_left_of_a_goal_that_has_ended_is_not_done)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1");
+
+	plan_find(plan, "T1.1")->status = NODE_IN_PROGRESS;
+	plan->goal->status = GOAL_CANCELLED;
+	expect_tree(plan, 0,
+	    "node                 status    note\n"
+	    "P1 name of P1        not done  0 of 1\n"
+	    "  T1.1 name of T1.1  not done\n");
+	plan_free(plan);
+}
+
 TEST(a_tree_fits_into_the_terminal)
 {
 	struct plan_set set = { 0 };

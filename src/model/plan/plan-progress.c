@@ -825,17 +825,21 @@ plan_tree(
 		{ .title = "note", .flexible = true },
 	};
 	struct table *table = table_new(columns, nitems(columns));
+	bool open = goal_status_open(plan->goal->status);
 
 	for (struct plan_node *n = plan_next(plan, NULL); n != NULL;
 	     n = plan_next(plan, n)) {
 		cleanup_buf struct buf name = BUF_INIT, note = BUF_INIT;
+		/* Nobody works on what is left of a goal that has ended. */
+		const char *status = open || !node_status_open(n->status) ?
+		    node_status_name(n->status) :
+		    "not done";
 
 		buf_addf(
 		    &name, "%*s%s %s", (int)n->kind * 2, "", n->id, n->name);
 		plan_tree_note(plan, n, &note);
 		table_row(table,
-		    (const char *const[]){
-			name.data, node_status_name(n->status), note.data });
+		    (const char *const[]){ name.data, status, note.data });
 		if (colour != NULL)
 			table_colour(table, 1, colour(n->status));
 	}
