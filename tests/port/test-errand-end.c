@@ -185,6 +185,26 @@ TEST(one_past_its_deadline_is_ended_when_adopted)
 	run_release(&run);
 }
 
+/* Half a minute later than a daemon would have; time is short here. */
+TEST(past_its_deadline_it_ends_without_a_daemon)
+{
+	static const char *const hurry[] = { "LLMC_TIME_SCALE=100", NULL };
+	const char *dir = fresh_dir(), *on = fresh_fifo();
+	cleanup_free char *command = hang_command(on);
+	struct errand_spec spec = spec_for(dir, command);
+	ended_by(run_release) struct run run;
+
+	spec.env = hurry;
+	spec.deadline_ms = 1000;
+	free(start_and_die(&spec, on));
+	expect_gone(on);
+	ck_assert(!has_file(dir, ".status"));
+	run_adopt(&run, &spec);
+	run_wait(&run);
+	ck_assert(run.result.lost);
+	ck_assert(!run.result.timed_out);
+}
+
 /* Change one member of the .json. */
 static void
 edit_json(const char *dir, const char *key, struct json_object *value)

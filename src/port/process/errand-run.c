@@ -25,6 +25,9 @@
 #include "sibling.h"
 
 #define LINGER_MS     1000 /* for others that keep its output open at the end */
+#define ALONE_MS      30000 /* beyond the deadline, at which autod ends it */
+#define FOR_EVER_MS   (INT64_MAX / 4) /* a record of an older version */
+#define GRACE_MS      5000 /* from SIGTERM to SIGKILL */
 #define LOCK_FD       100 /* above the numbers that scripts use in redirections */
 #define CHUNK         65536
 #define STATUS_UNABLE 126 /* the shell's status for what cannot be executed */
@@ -56,7 +59,9 @@ struct run {
 	int null;
 	pid_t pid;
 	int status; /* -1 = it runs */
-	int64_t give_up_ms; /* for its output, when it has ended */
+	int64_t give_up_ms; /* it is ended then; for its output, when it has
+			     * ended */
+	bool late; /* it was asked to end, as nobody else did */
 };
 
 /* --- what is needed, before anything happens --------------------------- */
@@ -201,6 +206,8 @@ begin(struct run *run, struct err *err)
 
 	if (r < 0)
 		return err_errno(err, r, "cannot write %s", run->pid_path);
+	run->give_up_ms = clock_mono_ms() + ALONE_MS +
+	    json_int_or(run->record, "deadline_ms", FOR_EVER_MS);
 	/* The parent process may be gone by now. */
 	dup2(run->null, STDOUT_FILENO);
 	dup2(run->null, STDERR_FILENO);
@@ -263,9 +270,20 @@ hear(struct stream *stream)
 static int64_t
 left_ms(const struct run *run)
 {
-	if (run->streams[OUT].pipe == -1 && run->streams[ERR].pipe == -1)
+	if (run->status != -1 && run->streams[OUT].pipe == -1 &&
+	    run->streams[ERR].pipe == -1)
 		return 0;
 	return run->give_up_ms - clock_mono_ms();
+}
+
+/* No daemon is there to end it. SIGTERM does not reach us. */
+static void
+end_late(struct run *run)
+{
+	run->late = true;
+	run->give_up_ms += GRACE_MS;
+	kill(0, SIGTERM);
+	kill(0, SIGCONT);
 }
 
 static void
@@ -277,8 +295,9 @@ look(struct run *run)
 		[STREAMS] = { run->signals, POLLIN, 0 },
 	};
 
-	if (poll(fds, nitems(fds),
-		run->status == -1 ? -1 : (int)left_ms(run)) == -1)
+	int64_t left = clock_kernel_ms(left_ms(run));
+
+	if (poll(fds, nitems(fds), left < INT_MAX ? (int)left : INT_MAX) == -1)
 		return;
 	for (int i = 0; i < STREAMS; i++)
 		if (fds[i].revents != 0)
@@ -297,8 +316,8 @@ look(struct run *run)
 }
 
 /* A status says that the output is complete, also after a power cut. If the
- * output could not be written, there is no status: the result of the command is
- * not known. */
+ * output could not be written, or we ended the command, there is no status: the
+ * result of the command is not known. */
 static void __attribute__((noreturn)) finish(struct run *run)
 {
 	struct stream *out = &run->streams[OUT];
@@ -307,7 +326,8 @@ static void __attribute__((noreturn)) finish(struct run *run)
 	if (out->tail_len > 0 && !out->failed &&
 	    file_write_all(out->file, out->tail, out->tail_len) < 0)
 		out->failed = true;
-	if (!out->said || (!out->failed && fdatasync(out->file) == 0))
+	if (!run->late &&
+	    (!out->said || (!out->failed && fdatasync(out->file) == 0)))
 		put(run->status_part, run->status_path, run->status);
 	kill(0, SIGKILL); /* the rest of the group, and us */
 	_exit(0);
@@ -334,7 +354,10 @@ errand_run(const char *file, struct err *err)
 		    run.status_part); /* the descriptors end with the process */
 		return r;
 	}
-	while (run.status == -1 || left_ms(&run) > 0)
+	while (left_ms(&run) > 0 || (run.status == -1 && !run.late)) {
+		if (left_ms(&run) <= 0)
+			end_late(&run);
 		look(&run);
+	}
 	finish(&run);
 }

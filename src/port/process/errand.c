@@ -333,6 +333,7 @@ record_make(const struct errand_spec *spec, struct json_object **ret_record,
 		    env, json_object_new_string(spec->env[i]));
 	json_set(record, "env", env);
 	json_set_string(record, "boot_id", boot_id);
+	json_set_int(record, "deadline_ms", spec->deadline_ms);
 	*ret_record = record;
 	return 0;
 }

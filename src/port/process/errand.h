@@ -17,7 +17,8 @@
  * `llmc errand` runs it (errand-run.h), below a keeper (sibling.h). The
  * command has /dev/null as standard input and runs in a session of its own.
  * When it has ended, everything that it started is ended, after at most a
- * second if that keeps its output open; so too if `llmc errand` is killed.
+ * second if that keeps its output open; so too if `llmc errand` is killed, and
+ * half a minute after its deadline if no daemon has ended it.
  */
 #ifndef ERRAND_H
 #define ERRAND_H
