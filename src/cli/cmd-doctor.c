@@ -573,9 +573,9 @@ check_state(struct doctor *d)
 	}
 	if (roster_read(d->cli, &d->state, &err) < 0) {
 		doctor_note(d, VERDICT_FAIL, "state", err.msg,
-		    "the next daemon saves what can be read of it: llmc up; or "
-		    "create a new one from the worktrees: llmc doctor "
-		    "--rebuild");
+		    "if it is damaged, the next daemon saves what can be read of "
+		    "it: llmc up; else create a new one from the worktrees: "
+		    "llmc doctor --rebuild");
 		return;
 	}
 	d->have_state = true;
