@@ -87,6 +87,25 @@ TEST(what_a_person_set_stays_unless_a_new_plan_says_otherwise)
 	end_replan(plan);
 }
 
+/* Ids that a file left out are of other nodes. */
+TEST(what_a_new_plan_calls_as_another_node_is_refused)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
+	struct plan *next = PLAN_WORLD("P1", "T1.1", "T1.2");
+
+	ck_assert_int_eq(plan_replan_check(plan, next, &err), 0);
+	xstrset(&plan_find(next, "T1.1")->name, "other work");
+	ck_assert_int_eq(plan_replan_check(plan, next, &err), 0);
+	plan_find(plan, "T1.2")->started_ms = NOW;
+	ck_assert_int_eq(plan_replan_check(plan, next, &err), 0);
+	plan_find(plan, "T1.1")->started_ms = NOW;
+	ck_assert_int_eq(plan_replan_check(plan, next, &err), API_E_STARTED);
+	ck_assert_ptr_nonnull(strstr(err.msg, "T1.1 is "));
+	ck_assert_ptr_nonnull(strstr(err.msg, "other work"));
+	plan_free(next);
+	plan_free(plan);
+}
+
 /* It has been worked on, and is planned anew: named or divided. */
 TEST(one_node_that_has_begun_may_be_changed)
 {

@@ -274,8 +274,11 @@ replan(struct plan_floor *floor, struct server_call *call,
 		refuse_plan(call, &err);
 		return;
 	}
-	replace_plan(floor, call, plan, next, PLAN_CHANGE_PERSON,
-	    json_string_or(params, "reason", NULL));
+	if (plan_replan_check(plan, next, &err) < 0)
+		plan_call_refuse(call, &err);
+	else
+		replace_plan(floor, call, plan, next, PLAN_CHANGE_PERSON,
+		    json_string_or(params, "reason", NULL));
 	plan_free(next);
 }
 

@@ -478,6 +478,29 @@ end_waiting(struct plan_goal *goal)
 }
 
 int
+plan_replan_check(
+    const struct plan *plan, const struct plan *next, struct err *err)
+{
+	struct strmap kept = { 0 };
+	int r = 0;
+
+	plan_replan_kept(plan, &kept);
+	for (size_t i = 0; i < plan->count && r == 0; i++) {
+		const struct plan_node *is = plan->nodes[i];
+		const struct plan_node *to = plan_find(next, is->id);
+
+		if (to != NULL && strmap_get(&kept, is->id) != NULL &&
+		    !text_same(to->name, is->name))
+			r = err_set(err, API_E_STARTED,
+			    "%s is \"%.100s\", which has begun and stays; for "
+			    "\"%.100s\", write a free id, such as T9.9: NAME",
+			    is->id, is->name, to->name);
+	}
+	strmap_release(&kept);
+	return r;
+}
+
+int
 plan_replan(const struct plan_edit *edit, const struct plan *next,
     const char *node_id, struct err *err)
 {

@@ -33,6 +33,12 @@ struct plan;
 int plan_replan(const struct plan_edit *edit, const struct plan *next,
     const char *node_id, struct err *err);
 
+/* Does a new plan that a person wrote mean what it says? One of its nodes that
+ * has no id of its own may have got that of another one, which stays as it is:
+ * API_E_STARTED. */
+int plan_replan_check(
+    const struct plan *plan, const struct plan *next, struct err *err);
+
 /*
  * What is different in the text is changed in the goal and its plan; everything
  * else stays, also what the text has no place for. Changing what stays is an
