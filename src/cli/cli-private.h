@@ -697,7 +697,8 @@ bool ask_again(struct cli *cli, const char *question);
 /* What to set in this project (proposals.h), for a new config file. */
 
 /* Look at the project as the branch has it; runs git. */
-void propose_look(const char *root, const char *branch, struct proposals *ret);
+void propose_look(const struct workspace *ws, const char *branch,
+    struct proposals *ret_proposals);
 /* Append them with their reasons, and what was left out. */
 void propose_print(const struct proposals *proposals, struct buf *out);
 /* [{key, value, reason, set}] */

@@ -194,7 +194,7 @@ make_config(struct init *init, const char *path, struct err *err)
 		return err_errno(err, -errno, "cannot access %s", path);
 	if (branch == NULL) /* the file was there a moment ago */
 		return err_set(err, -ENOENT, "%s is gone", path);
-	propose_look(root, branch, &init->proposals);
+	propose_look(&init->cli->workspace, branch, &init->proposals);
 	choose_proposals(init);
 	buf_adds(&text, config_start);
 	if (!init->set)
@@ -229,7 +229,7 @@ complete_config(struct init *init, struct err *err)
 	size_t kept = 0;
 	int r = 0;
 
-	propose_look(ws->root, settings_string(init->settings, BRANCH_KEY), p);
+	propose_look(ws, settings_string(init->settings, BRANCH_KEY), p);
 	for (size_t i = 0; i < p->count; i++) {
 		cleanup_json struct json_object *value = NULL;
 		unsigned line = 0;

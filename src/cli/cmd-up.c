@@ -292,7 +292,7 @@ ask_for_check(struct cli *cli)
 	    config_load(&cli->workspace, &settings, &problems, NULL) < 0)
 		return;
 	if (!problems.fatal && !settings_decided(settings, key)) {
-		propose_look(cli->workspace.root,
+		propose_look(&cli->workspace,
 		    settings_string(settings, "repo.default_branch"),
 		    &proposals);
 		one = proposals_find(&proposals, key);

@@ -4,6 +4,8 @@
 
 #include "box-probe.h"
 #include "cli-private.h"
+#include "git-clone.h"
+#include "workspace.h"
 
 #define TYPED_MAX 4000 /* of a line that a person types */
 
@@ -87,8 +89,10 @@ ask_lines(const char *root, const char *const *args, bool folders)
 }
 
 void
-propose_look(const char *root, const char *branch, struct proposals *ret)
+propose_look(
+    const struct workspace *ws, const char *branch, struct proposals *ret)
 {
+	const char *root = ws->root;
 	static const char *const secrets[] = { "ls-files", "--others",
 		"--ignored", "--exclude-standard", "--directory", "--",
 		":(top,glob).env*", NULL };
@@ -112,6 +116,7 @@ propose_look(const char *root, const char *branch, struct proposals *ret)
 		.ignored = strv_const(ignored),
 		.secrets = strv_const(env),
 		.no_sandbox = box_probe_run(&err) < 0 ? err.msg : NULL,
+		.no_clone = !git_clone_suits(ws->git_dir),
 	};
 	proposals_make(&facts, ret);
 	for (size_t i = 0; i < seen.count; i++) {

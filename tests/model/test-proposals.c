@@ -217,6 +217,20 @@ TEST(submodules_and_a_sandbox_do_not_go_together)
 	proposals_release(&p);
 }
 
+TEST(a_sandbox_without_a_clone_says_what_it_leaves_open)
+{
+	const char *const files[FILES_MAX] = { "go.mod" };
+	struct project_facts facts = { .no_clone = true };
+	const struct proposal *found;
+	struct proposals p;
+
+	make(files, &facts, &p);
+	assert_is(&p, "defaults.sandbox", "worktree");
+	found = proposals_find(&p, "defaults.sandbox");
+	ck_assert(strstr(found->reason, "agents can change git objects"));
+	proposals_release(&p);
+}
+
 TEST(files_that_git_does_not_have_are_copied)
 {
 	static const char *const secrets[] = { ".env", ".env.local", NULL };

@@ -776,8 +776,11 @@ proposals_make(const struct project_facts *facts, struct proposals *ret)
 		    "checked out for a worker only without one");
 	else if (facts->no_sandbox == NULL)
 		add(ret, "defaults.sandbox", "worktree",
-		    "A sandbox works here: agents change nothing but their "
-		    "own clone");
+		    facts->no_clone ?
+			"A sandbox works here, but agents can change git "
+			"objects: Git LFS, a partial clone or a reftable" :
+			"A sandbox works here: agents change nothing but their "
+			"own clone");
 	else
 		strv_take(&ret->remarks,
 		    xasprintf("no sandbox is proposed: %s", facts->no_sandbox));

@@ -29,6 +29,7 @@ struct project_facts {
 	const char *const *secrets; /* .env files that git ignores; NULL =
 				     * none */
 	const char *no_sandbox; /* why none can be made; NULL = one can */
+	bool no_clone; /* a worker in a sandbox has a git worktree */
 };
 
 /* The files whose bytes are wanted, and the folders that a set-up makes. Both
