@@ -27,9 +27,9 @@ add_file(struct seen *seen, const char *path, const char *suffix)
 
 /* The bytes of a file as the branch has it; NULL = they are not known. */
 static char *
-read_file(const char *root, const char *branch, const char *path, size_t *len)
+read_file(const char *root, const char *ref, const char *path, size_t *len)
 {
-	cleanup_free char *object = xasprintf("refs/heads/%s:%s", branch, path);
+	cleanup_free char *object = xasprintf("%s:%s", ref, path);
 	const char *const args[] = { "cat-file", "blob", object, NULL };
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -39,11 +39,13 @@ read_file(const char *root, const char *branch, const char *path, size_t *len)
 	return buf_take(&text);
 }
 
-/* What a worktree of the branch gets. */
+/* What a worktree of the branch gets, which may be at origin only so far. */
 static void
 see_files(const char *root, const char *branch, struct seen *seen)
 {
-	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	cleanup_free char *ref = xasprintf("refs/%s/%s",
+	    git_ask_branch_exists(root, branch) ? "heads" : "remotes/origin",
+	    branch);
 	const char *const args[] = { "ls-tree", ref, NULL };
 	static const char nested[] = ".devcontainer/devcontainer.json";
 	cleanup_buf struct buf tree = BUF_INIT;
@@ -63,7 +65,7 @@ see_files(const char *root, const char *branch, struct seen *seen)
 	}
 	for (size_t i = 0; i < seen->count; i++)
 		if (strv_has(proposals_read, seen->files[i].path))
-			seen->files[i].text = read_file(root, branch,
+			seen->files[i].text = read_file(root, ref,
 			    seen->files[i].path, &seen->files[i].len);
 }
 

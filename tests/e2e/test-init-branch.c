@@ -64,11 +64,15 @@ TEST(a_branch_that_only_origin_has_is_told)
 	const char *origin = e2e_repo("origin"), *dir = unit_path("clone");
 	struct e2e_run *run;
 
+	e2e_write(e2e_path("%s/go.mod", origin), "module x\n");
+	e2e_git(origin, "add", "go.mod", NULL);
+	e2e_git(origin, "commit", "-q", "-m", "Go", NULL);
 	e2e_git(NULL, "clone", "-q", origin, dir, NULL);
 	e2e_git(dir, "checkout", "-q", "-b", "topic", NULL);
 	e2e_git(dir, "branch", "-q", "-D", "main", NULL);
 	run = e2e_llmc(dir, "init", NULL);
 	ck_assert_int_eq(run->status, 0);
+	e2e_has(run->out, "auto.check_command = go test ./...\n");
 	e2e_has(run->err,
 	    "there is no branch main here yet; create it with: git branch "
 	    "main origin/main");
