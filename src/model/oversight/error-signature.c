@@ -9,6 +9,7 @@
 struct sink {
 	struct buf *out;
 	uint64_t hash;
+	bool names; /* a path counts by its last part */
 	bool blank; /* the last byte was one, or nothing was there */
 };
 
@@ -260,6 +261,34 @@ escape_end(const struct scan *scan)
 	return scan->len;
 }
 
+/* The last part of a path, without words that have a digit: what fails in
+ * another file, or another test, is another failure. Of an absolute path only
+ * a source's: others may be temporary. */
+static void
+put_name(struct sink *sink, const struct scan *scan)
+{
+	const char *s = scan->s;
+	size_t begin = scan->i, end, next, dot;
+
+	for (end = begin; is_token(at(scan, end)); end++)
+		if (s[end] == '/')
+			begin = end + 1;
+	dot = ending_of(s + begin, end - begin);
+	if (s[scan->i] == '/' &&
+	    (dot == 0 || !is_source(s + begin + dot, end - begin - dot)))
+		return;
+	for (; begin < end; begin = next) {
+		bool digit = false;
+
+		next = word_end(scan, begin);
+		next = next > begin ? next : begin + 1;
+		for (size_t i = begin; i < next; i++)
+			digit = digit || text_is_digit(s[i]);
+		if (!digit)
+			put(sink, s + begin, next - begin);
+	}
+}
+
 /* At the beginning of a word. */
 static void
 take_word(struct scan *scan, struct sink *sink)
@@ -267,8 +296,11 @@ take_word(struct scan *scan, struct sink *sink)
 	const char *word = NULL;
 	size_t end = hash_end(scan, &word);
 
-	if (end == 0 && (end = path_end(scan)) != 0)
+	if (end == 0 && (end = path_end(scan)) != 0) {
 		word = "<path>";
+		if (sink->names)
+			put_name(sink, scan);
+	}
 	if (end == 0 && text_is_digit(scan->s[scan->i])) {
 		end = number_end(scan);
 		word = "<n>";
@@ -471,7 +503,7 @@ static void
 add_line(struct failure_signature *f, struct failure_lines *lines,
     const char *s, size_t len)
 {
-	struct sink sink = { .out = NULL };
+	struct sink sink = { .names = true };
 	uint64_t hash;
 
 	run(s, len, &sink);

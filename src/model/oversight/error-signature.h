@@ -25,7 +25,8 @@ uint64_t error_signature_hash(const char *text, size_t len);
 /*
  * What a check or a test printed when it failed: the lines that tell of
  * failures (all of them, where none does), in any order. The numbers are
- * normalised, so how bad it is is counted beside.
+ * normalised, so how bad it is is counted beside. Of a path the last part
+ * counts: who repairs one file after another meets another failure each time.
  */
 struct failure_signature {
 	uint64_t hash; /* never 0 */
