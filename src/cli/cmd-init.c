@@ -344,6 +344,10 @@ static void
 tell_branch(const struct init *init)
 {
 	struct cli *cli = init->cli;
+	cleanup_free char *ref =
+	    xasprintf("refs/remotes/origin/%s", init->branch);
+	const char *const args[] = { "show-ref", "--verify", "--quiet", ref,
+		NULL };
 
 	json_set_string(cli->result, "landing_branch", init->branch);
 	buf_addf(&cli->text,
@@ -355,7 +359,12 @@ tell_branch(const struct init *init)
 		    "It has an upstream, and follows what others push there. "
 		    "To push what lands,\ntoo: llmc config set repo.upstream "
 		    "push; to leave it alone: ... off\n");
-	if (!git_ask_branch_exists(cli->workspace.root, init->branch))
+	if (git_ask_branch_exists(cli->workspace.root, init->branch))
+		return;
+	if (git_ask(cli->workspace.root, args, NULL, NULL) != 0)
+		cli_warn(cli, "there is no branch %s here or at origin",
+		    init->branch);
+	else
 		cli_warn(cli,
 		    "there is no branch %s here yet; create it with: git "
 		    "branch %s origin/%s",

@@ -78,6 +78,19 @@ TEST(a_branch_that_only_origin_has_is_told)
 	    "main origin/main");
 }
 
+TEST(a_branch_that_is_nowhere_is_told)
+{
+	const char *dir = e2e_repo("r");
+	struct e2e_run *run;
+
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	e2e_set(dir, "repo.default_branch", "nowhere");
+	run = e2e_llmc(dir, "init", NULL);
+	ck_assert_int_eq(run->status, 0);
+	e2e_has(run->err, "there is no branch nowhere here or at origin");
+	e2e_lacks(run->err, "create it with");
+}
+
 TEST(none_is_checked_out)
 {
 	const char *dir = e2e_repo("r");
