@@ -217,6 +217,7 @@ store_rebuild(const struct workspace *workspace)
 struct place {
 	const char *database;
 	char *passfile;
+	bool has_own_passfile; /* that the user has named */
 	struct buf host;
 	struct buf repository; /* the oldest of its first commits */
 	char *known; /* where that is kept */
@@ -240,6 +241,7 @@ find_place(const struct workspace *workspace, const struct settings *settings,
 		return err_set(err, -EINVAL,
 		    "this repository has no fleet; type: llmc config set "
 		    "fleet.database postgresql://SERVER/DATABASE");
+	place->has_own_passfile = *passfile != '\0';
 	place->passfile = *passfile == '\0' ?
 	    workspace_path(workspace, "fleet.pass") :
 	    workspace_resolve(workspace, passfile);
@@ -476,6 +478,7 @@ fleet_run(const struct fleet_task *task, const struct place *place,
 		.database = place->database,
 		.owner = task->owner,
 		.passfile = place->passfile,
+		.renews = !place->has_own_passfile,
 		.host = place->host.data,
 		.repository = place->repository.data };
 	int r;

@@ -202,7 +202,7 @@ static const struct {
 	{ "alter role llmc_llmc_a nologin", "not permitted to log in",
 	    "alter role llmc_llmc_a login" },
 	{ "alter role llmc_llmc_a password 'other'",
-	    "password authentication failed", "" },
+	    "for user \"llmc_llmc_a\"; another machine has joined", "" },
 	{ "", "chmod 600", "" },
 };
 
@@ -222,6 +222,30 @@ TEST(host_that_may_not_come_in_is_told_why)
 		has_words(&world, barred[i].words);
 		shared_world_sql(&world, NULL, barred[i].undo);
 	}
+	/* What they are told to type helps. */
+	ck_assert_int_eq(chmod(pass, 0600), 0);
+	shared_free(world.hosts[0]);
+	world.owner.renews = true;
+	shared_world_host(&world, 0);
+}
+
+TEST(who_has_named_the_owner_is_not_told_to)
+{
+	ended_by(shared_world_end) struct shared_world world;
+	cleanup_json struct json_object *report = NULL;
+	cleanup_free char *owner = NULL;
+	struct shared_owner_task task;
+	struct err err = { 0 };
+
+	begin(&world);
+	owner = xasprintf("postgresql://owner@/nobody?host=%s&port=%d",
+	    shared_world_folder(), shared_world_port());
+	task = world.owner;
+	task.verb = "init";
+	task.owner = owner;
+	ck_assert_int_eq(shared_owner_run(&task, &report, &err), -EIO);
+	ck_assert_ptr_nonnull(strstr(err.msg, "\"nobody\" does not exist"));
+	ck_assert_ptr_null(strstr(err.msg, "--owner"));
 }
 
 static const struct {

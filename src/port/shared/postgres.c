@@ -681,7 +681,7 @@ join(struct owner *owner)
 	 * password. */
 	if (r == 0 && task->passfile != NULL && *task->passfile != '\0' &&
 	    (is_new || strncmp(role, "llmc_", 5) == 0) &&
-	    !file_exists(task->passfile))
+	    (task->renews || !file_exists(task->passfile)))
 		r = set_password(owner, role, quoted);
 	json_set_string(owner->report, "role", role);
 	libpq.freemem(quoted);
@@ -769,11 +769,13 @@ connect_to(struct owner *owner, const char *where, bool as_host)
 			cleanup_buf struct buf words = BUF_INIT;
 
 			postgres_words(libpq.errorMessage(owner->conn), &words);
-			r = err_set(owner->err, -EIO, "%s; %s", words.data,
-			    as_host ? "to let this host in, type: llmc fleet "
+			r = err_set(owner->err, -EIO, "%s%s", words.data,
+			    as_host ? "; to let this host in, type: llmc fleet "
 				      "join" :
-				      "this needs the rights of the "
-				      "database's owner: --owner URL");
+				owner->task->owner == NULL ?
+				      "; this needs the rights of the "
+				      "database's owner: --owner URL" :
+				      "");
 		}
 	}
 	postgres_address_release(&address);

@@ -259,6 +259,12 @@ poll_connection(struct postgres_book *book)
 		postgres_words(libpq.errorMessage(book->conn), &words);
 		if (libpq.connectionNeedsPassword(book->conn))
 			buf_adds(&words, "; type: llmc fleet join");
+		else if (strstr(words.data, "password authentication") != NULL)
+			buf_adds(&words,
+			    "; another machine has joined under this name, or "
+			    "the password is wrong: give this one another name "
+			    "with llmc config set fleet.host NAME, or type: "
+			    "llmc fleet join");
 		fail(book, is_refusal(book->conn, words.data), words.data);
 	}
 }

@@ -134,6 +134,7 @@ struct shared_owner_task {
 	const char *owner; /* address with the rights of the owner; NULL = the
 			    * same */
 	const char *passfile; /* of the host; join writes the password there */
+	bool renews; /* also if the file is there: it is not the user's */
 	const char *host; /* join */
 	const char *repository; /* init */
 	/* The steps; tests have more. NULL = shared_ddl_rows. */
