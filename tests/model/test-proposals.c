@@ -33,7 +33,10 @@ static const struct row {
 	      "bun.lockb" },
 	    "bun run test", "bun install --frozen-lockfile", "node", NULL },
 	{ { "package.json={\"dependencies\":{\"a\":\"1\"}}" }, NULL,
-	    "npm install", "node", NULL },
+	    "npm install --no-package-lock", "node", NULL },
+	{ { "package.json={\"devDependencies\":{\"a\":\"1\"},"
+	    "\"packageManager\":\"yarn@1.22.22\"}" },
+	    NULL, "yarn install --no-lockfile", "node", NULL },
 	{ { "package.json=not json", "package-lock.json" }, NULL, "npm ci",
 	    "node", NULL },
 	{ { "package.json=[]" }, NULL, NULL, "node", NULL },

@@ -149,11 +149,16 @@ add_setup(
 
 static const struct manager {
 	const char *name, *locks[3], *frozen;
+	const char *unlocked; /* writes no lock file, which would land */
 } managers[] = {
-	{ "npm", { "package-lock.json", "npm-shrinkwrap.json" }, "ci" },
-	{ "pnpm", { "pnpm-lock.yaml" }, "install --frozen-lockfile" },
-	{ "yarn", { "yarn.lock" }, "install --frozen-lockfile" },
-	{ "bun", { "bun.lock", "bun.lockb" }, "install --frozen-lockfile" },
+	{ "npm", { "package-lock.json", "npm-shrinkwrap.json" }, "ci",
+	    "install --no-package-lock" },
+	{ "pnpm", { "pnpm-lock.yaml" }, "install --frozen-lockfile",
+	    "install --no-lockfile" },
+	{ "yarn", { "yarn.lock" }, "install --frozen-lockfile",
+	    "install --no-lockfile" },
+	{ "bun", { "bun.lock", "bun.lockb" }, "install --frozen-lockfile",
+	    "install --no-save" },
 };
 
 /* What package.json says, else the lock file, else npm. */
@@ -203,6 +208,8 @@ look_node(struct look *l)
 	const struct manager *m = find_manager(l, package);
 	const char *lock = first_of(l, m->locks), *script;
 	cleanup_free char *command = NULL, *why = NULL, *setup = NULL;
+	bool berry =
+	    strcmp(m->name, "yarn") == 0 && find(l, ".yarnrc.yml") != NULL;
 
 	if (find(l, "package.json") == NULL)
 		return;
@@ -221,10 +228,9 @@ look_node(struct look *l)
 	    !has_members(package, "devDependencies"))
 		return;
 	setup = xasprintf("%s %s", m->name,
-	    lock == NULL ? "install" :
-		strcmp(m->name, "yarn") == 0 && find(l, ".yarnrc.yml") != NULL ?
-			   "install --immutable" :
-			   m->frozen);
+	    berry ? lock == NULL ? "install" : "install --immutable" :
+		lock == NULL ? m->unlocked :
+			       m->frozen);
 	free(why);
 	why = lock != NULL ?
 	    xasprintf("%s lists the packages", lock) :
