@@ -178,6 +178,15 @@ TEST(gits_own_settings_are_seen_with_what_they_include)
 	      "Included");
 }
 
+TEST(a_box_has_its_dev_null_where_git_has_that_for_its_settings)
+{
+	box_world_need();
+	box_world_begin(WORKTREE);
+	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+	works("echo x >/dev/null && git rev-parse HEAD");
+	unsetenv("GIT_CONFIG_GLOBAL");
+}
+
 TEST(a_box_that_cannot_be_made_is_an_error_with_words)
 {
 	struct box box = { 0 };

@@ -200,8 +200,10 @@ box_paths_show(struct box_paths *p, const char *path)
 	cleanup_free char *upper = xstrdup(path), *lower = xstrdup(path);
 	cleanup_free char *folder = NULL, *here = NULL;
 	const char *above = dirname(upper);
+	struct stat st;
 
-	if (real == NULL)
+	/* A box has its own /dev/null, and one mounted over it is no device. */
+	if (real == NULL || stat(real, &st) < 0 || S_ISCHR(st.st_mode))
 		return;
 	box_paths_follow(p, above);
 	add_shown(p, real);
