@@ -37,6 +37,8 @@ static const struct row {
 	{ { "package.json={\"devDependencies\":{\"a\":\"1\"},"
 	    "\"packageManager\":\"yarn@1.22.22\"}" },
 	    NULL, "yarn install --no-lockfile", "node", NULL },
+	{ { "package.json={\"workspaces\":[\"a\"]}" }, NULL,
+	    "npm install --no-package-lock", "node", NULL },
 	{ { "package.json=not json", "package-lock.json" }, NULL, "npm ci",
 	    "node", NULL },
 	{ { "package.json=[]" }, NULL, NULL, "node", NULL },
@@ -179,10 +181,12 @@ TEST_ROWS(files_lead_to_commands, nitems(rows))
 	if (row->when != NULL)
 		assert_is(&p, "repo.setup_when", row->when);
 	assert_is(&p, "repo.seed_from",
-	    row->setup == NULL || row->kind[0] == '\0' ? NULL :
-		strstr(row->kind, "node") != NULL      ? "[\"node_modules\"]" :
-		strstr(row->kind, "php") != NULL       ? "[\"vendor\"]" :
-							 NULL);
+	    row->setup == NULL || row->kind[0] == '\0' ||
+		    strcmp(row->setup, "npm ci") == 0 ?
+		NULL :
+		strstr(row->kind, "node") != NULL ? "[\"node_modules\"]" :
+		strstr(row->kind, "php") != NULL  ? "[\"vendor\"]" :
+						    NULL);
 	ck_assert_uint_eq(strv_count(p.remarks), row->check == NULL);
 	assert_is(&p, "defaults.sandbox", "worktree");
 	assert_is(&p, "budget.day_cost", "50");

@@ -225,7 +225,8 @@ look_node(struct look *l)
 		add_check(l, command, why);
 	}
 	if (lock == NULL && !has_members(package, "dependencies") &&
-	    !has_members(package, "devDependencies"))
+	    !has_members(package, "devDependencies") &&
+	    !json_object_object_get_ex(package, "workspaces", NULL))
 		return;
 	setup = xasprintf("%s %s", m->name,
 	    berry ? lock == NULL ? "install" : "install --immutable" :
@@ -234,13 +235,15 @@ look_node(struct look *l)
 	free(why);
 	why = lock != NULL ?
 	    xasprintf("%s lists the packages", lock) :
-	    xstrdup("package.json has dependencies, and there is no lock file");
+	    xstrdup("package.json has packages to install, and there is "
+		    "no lock file");
 	if (!add_setup(l, setup, "node_modules", why))
 		return;
 	strv_add(&l->when, "package.json");
 	if (lock != NULL)
 		strv_add(&l->when, lock);
-	strv_add(&l->seed, "node_modules");
+	if (strcmp(setup, "npm ci") != 0) /* removes it first */
+		strv_add(&l->seed, "node_modules");
 }
 
 /* --- python ------------------------------------------------------- */
@@ -774,7 +777,7 @@ proposals_make(const struct project_facts *facts, struct proposals *ret)
 		    "The set-up depends on them");
 	if (l.seed != NULL)
 		propose_list(&l, "repo.seed_from", l.seed,
-		    "A copy is faster than the set-up of each worktree");
+		    "With a copy, the set-up has less to do");
 	look_untracked(&l);
 	if (find(&l, ".gitmodules") != NULL)
 		strv_add(&ret->remarks,
