@@ -62,6 +62,13 @@ static const struct row {
 	    ".venv/bin/python -m pytest",
 	    "python3 -m venv .venv && .venv/bin/pip install -e . pytest",
 	    "python", NULL },
+	{ { "pyproject.toml=[build-system]\n" }, NULL,
+	    "python3 -m venv .venv && .venv/bin/pip install -e .", "python",
+	    "[\"pyproject.toml\"]" },
+	{ { "pyproject.toml=[tool.ruff]\n", "setup.py" }, NULL,
+	    "python3 -m venv .venv && .venv/bin/pip install -e .", "python",
+	    "[\"setup.py\"]" },
+	{ { "pyproject.toml=[tool.ruff]\n" }, NULL, NULL, "python", NULL },
 	{ { "tox.ini", "setup.py", "uv.lock" }, "tox", NULL, "python", NULL },
 	{ { "noxfile.py", "pyproject.toml=[broken" }, "nox", NULL, "python",
 	    NULL },
@@ -208,6 +215,19 @@ TEST(what_git_would_see_is_not_set_up)
 	ck_assert(strstr(p.remarks[0], "does not ignore node_modules/"));
 	ck_assert(strstr(p.remarks[1], "does not ignore build/"));
 	ck_assert(strstr(p.remarks[2], "there is no bwrap"));
+	proposals_release(&p);
+}
+
+TEST(the_reason_names_the_file_that_is_there)
+{
+	const char *const files[FILES_MAX] = { "composer.json={}",
+		"phpunit.xml.dist" };
+	struct project_facts facts = { .ignored = all_ignored };
+	struct proposals p;
+
+	make(files, &facts, &p);
+	ck_assert_str_eq(proposals_find(&p, "auto.check_command")->reason,
+	    "There is phpunit.xml.dist");
 	proposals_release(&p);
 }
 

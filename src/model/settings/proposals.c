@@ -296,15 +296,25 @@ find_runner(
 	return NULL;
 }
 
+/* Can pip install it? Many have the settings of tools only. */
+static bool
+is_package(struct json_object *pyproject)
+{
+	return member(pyproject, "project", json_type_object) != NULL ||
+	    member(pyproject, "build-system", json_type_object) != NULL;
+}
+
 /* A virtual environment in the worktree, with pip. */
 static void
-set_up_venv(struct look *l, const char *runner, char **ret_prefix)
+set_up_venv(struct look *l, struct json_object *pyproject, const char *runner,
+    char **ret_prefix)
 {
 	const char *folder =
 	    !is_ignored(l, ".venv") && is_ignored(l, "venv") ? "venv" : ".venv";
 	const char *required = FIRST_OF(l, "requirements.txt"),
 		   *more = FIRST_OF(l, "requirements-dev.txt"),
-		   *package = FIRST_OF(l, "pyproject.toml", "setup.py");
+		   *package = is_package(pyproject) ? "pyproject.toml" :
+						      FIRST_OF(l, "setup.py");
 	cleanup_buf struct buf command = BUF_INIT;
 	cleanup_free char *why = NULL;
 
@@ -385,7 +395,7 @@ look_python(struct look *l)
 			strv_add(&l->when, "pyproject.toml");
 		prefix = xstrdup(tool->prefix);
 	} else {
-		set_up_venv(l, runner, &prefix);
+		set_up_venv(l, pyproject, runner, &prefix);
 	}
 	if (runner == NULL)
 		return;
@@ -502,8 +512,10 @@ look_php(struct look *l)
 	if (scripts != NULL && json_object_object_get_ex(scripts, "test", NULL))
 		add_check(
 		    l, "composer test", "composer.json has a script \"test\"");
-	else if (FIRST_OF(l, "phpunit.xml", "phpunit.xml.dist") != NULL)
+	else if (find(l, "phpunit.xml") != NULL)
 		add_check(l, "vendor/bin/phpunit", "There is phpunit.xml");
+	else if (find(l, "phpunit.xml.dist") != NULL)
+		add_check(l, "vendor/bin/phpunit", "There is phpunit.xml.dist");
 	if (!add_setup(
 		l, "composer install", "vendor", "There is composer.json"))
 		return;
