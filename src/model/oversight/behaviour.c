@@ -28,12 +28,18 @@ static const char *const detect_regression_recommendations[] = {
 static void
 note(struct regression *regression, const struct behaviour_step *step)
 {
+	const struct failure_signature *f = &step->failure;
+	int64_t much = f->stated > 0 ? f->stated : f->lines;
+
 	if (step->tests > 0) {
 		regression->passed = true;
 		regression->failing = 0;
 	} else if (step->tests == 0 && regression->passed) {
 		if (regression->failing++ == 0)
 			regression->failed_at = step->number;
+		regression->more =
+		    regression->failing > 1 && much > regression->much;
+		regression->much = much;
 	}
 	if (isnan(step->coverage))
 		return;
@@ -565,12 +571,14 @@ behaviour_news(const struct behaviour *b, struct progress_policy *policy)
 	bool by_check =
 	    (b->stuck.kind == STUCK_CHECK || b->stuck.kind == STUCK_IN_TURN) &&
 	    step->failure.hash == 0;
+	bool gets_on = step->failure.hash != 0 && b->checks.known == 0 &&
+	    !b->regression.more;
 
 	policy->old = (by_check || by_turn ? 1u << DETECTION_STUCK : 0) |
 	    (tested ? 0 : 1u << DETECTION_REGRESSION);
 	/* Who works test by test ends turns with a test that fails, and tests
-	 * that fail cover less. */
-	policy->noted = b->regression.failing <= RED_TURNS &&
+	 * that fail cover less. Who repairs one after another gets on. */
+	policy->noted = (b->regression.failing <= RED_TURNS || gets_on) &&
 		(b->regression.failing > 0 || !b->regression.coverage_fell) ?
 	    1u << DETECTION_REGRESSION :
 	    0;

@@ -71,6 +71,8 @@ struct regression {
 	bool passed; /* the tests have passed before */
 	int failing; /* results since then that were failures */
 	int64_t failed_at; /* the iteration of the first of them */
+	int64_t much; /* of the latest: how many it says, or its lines */
+	bool more; /* than the one before */
 	double best, coverage; /* NAN = not known */
 	int64_t sank_at; /* the iteration of the latest coverage */
 	bool tests_fell, coverage_fell; /* as judged last */
