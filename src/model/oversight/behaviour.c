@@ -15,6 +15,7 @@
 
 struct oscillation_finding {
 	int cycles;
+	bool one_way; /* no file returned to two contents */
 };
 
 static const char *const detect_regression_recommendations[] = {
@@ -328,6 +329,33 @@ is_cycle(
 		!step_history_moves_on(history, t);
 }
 
+/* Is the latest change the first return to these contents, or has it undone one
+ * attempt after another? Not where contents are not known. */
+static bool
+is_one_way(const struct step_history *history, size_t kept)
+{
+	const struct behaviour_step *now = step_history_at(history, 0);
+	bool known = false;
+
+	for (size_t i = 0; i < now->file_count; i++) {
+		const struct behaviour_file *file = &now->files[i];
+
+		known = known || file->content != 0;
+		for (size_t back = 1; back < kept && file->content != 0;
+		     back++) {
+			const struct behaviour_step *step =
+			    step_history_at(history, back);
+			const struct behaviour_file *then = step->cycle ?
+			    behaviour_step_file(step, file->path) :
+			    NULL;
+
+			if (then != NULL && then->content != file->content)
+				return false;
+		}
+	}
+	return known;
+}
+
 /* Sets step->cycle of the last step. */
 static enum severity
 detect_oscillation(struct step_history *history, const struct thresholds *t,
@@ -354,6 +382,7 @@ detect_oscillation(struct step_history *history, const struct thresholds *t,
 	if (cycles < t->undo_redo_cycles)
 		return SEVERITY_NONE;
 	ret_finding->cycles = cycles;
+	ret_finding->one_way = is_one_way(history, kept);
 	return SEVERITY_HIGH;
 }
 
@@ -582,6 +611,10 @@ behaviour_news(const struct behaviour *b, struct progress_policy *policy)
 		(b->regression.failing > 0 || !b->regression.coverage_fell) ?
 	    1u << DETECTION_REGRESSION :
 	    0;
+	/* A second attempt that is undone, too, is none of these. */
+	if (b->oscillation.one_way &&
+	    b->oscillation.cycles <= b->thresholds.undo_redo_cycles)
+		policy->noted |= 1u << DETECTION_OSCILLATION;
 	policy->cause[DETECTION_STUCK] = stuck_cause(&b->checks, &b->stuck);
 }
 
