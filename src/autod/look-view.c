@@ -150,6 +150,18 @@ set_check(const struct state *state, const struct settings *settings,
 	json_set(head, "check", json);
 }
 
+static void
+set_untold(const struct workspace *workspace, const struct state *state,
+    const struct settings *settings, struct json_object *view)
+{
+	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
+	struct book *book = NULL;
+
+	if (state->ask_count > 0 && book_look(path, &book, NULL) == 0)
+		show_untold_fill(book, state, settings, clock_wall_ms(), view);
+	book_close(book);
+}
+
 struct json_object *
 look_view(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err)
@@ -178,6 +190,7 @@ look_view(struct book *book, const struct workspace *workspace,
 		view_state_fill(&state, settings, NULL, sections, view);
 		view_state_alone(&state, settings, workspace, view);
 		set_check(&state, settings, view_of(view, "head"));
+		set_untold(workspace, &state, settings, view);
 		files = view_files_new(workspace);
 		view_files_fill(files, view);
 		view_files_free(files);

@@ -11,6 +11,7 @@
 #include "id.h"
 #include "loop.h"
 #include "message.h"
+#include "people.h"
 #include "mail.h"
 
 #define SUBJECT_BYTES 72 /* of the text, if there is no subject */
@@ -402,18 +403,21 @@ static int
 channel_run(struct cli *cli, const struct cli_args *args)
 {
 	struct settings *settings = NULL;
+	struct channel_list list = { 0 };
 	const struct channel *channel;
 	int status = cli_load_settings(cli, &settings);
 
 	if (status != CLI_OK)
 		return status;
-	channel = channel_find(settings_channels(settings), args->list[0]);
+	people_channels(settings, &list);
+	channel = channel_find(&list, args->list[0]);
 	status = channel != NULL ?
 	    try_channel(cli, channel) :
 	    cli_fail(cli, "failed",
 		"there is no channel %s; describe it in .llmc/config.toml as "
 		"[people.channels.%s] (see llmc.conf(5))",
 		args->list[0], args->list[0]);
+	channel_list_release(&list);
 	settings_free(settings);
 	return status;
 }

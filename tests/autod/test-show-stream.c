@@ -3,6 +3,8 @@
 /* The view for those who follow it, on the whole daemon. */
 #include "team-world.h"
 #include "book-history.h"
+#include "message.h"
+#include "person.h"
 #include "show.h"
 #include "rpc.h"
 #include "source.h"
@@ -45,14 +47,20 @@ end(void)
 	team_world_end();
 }
 
-void
-unit_before(void)
+static void
+begin(const char *settings)
 {
-	team_world_begin(NULL);
+	team_world_begin(settings);
 	show = show_floor_new(team_world.team, NULL, NULL);
 	auto_world_live();
 	floor_world_settle();
 	made = 0;
+}
+
+void
+unit_before(void)
+{
+	begin(NULL);
 	unit_at_end(end);
 }
 
@@ -288,6 +296,74 @@ TEST(those_who_follow_are_told_of_the_end)
 	json_object_put(a.view);
 	json_object_put(b.view);
 	close(fd);
+}
+
+/* --- what nobody was told -------------------------------------------- */
+
+static bool
+on_any(const struct message *message, void *arg)
+{
+	struct message **ret = arg;
+
+	*ret = book_find_message(floor_world.core->book, message->id);
+	return false;
+}
+
+/* The only message, once it was tried and failed; the caller frees it. */
+static struct message *
+failed_message(void)
+{
+	struct message *m = NULL;
+
+	while (m == NULL || m->deliveries[0].reason == NULL) {
+		message_free(m);
+		m = NULL;
+		floor_world_settle();
+		book_look_messages(floor_world.core->book, 0, on_any, &m, NULL);
+	}
+	return m;
+}
+
+static const char *
+channel_need(const struct reader *r)
+{
+	return json_string_or(
+	    view_row(r->view, "needs", "m-channel"), "words", "");
+}
+
+TEST(channels_that_fail_are_said_until_one_gets_through)
+{
+	struct courier_store store;
+	struct message *m;
+	struct reader r;
+
+	end();
+	begin("[people.channels.x]\ntype = \"command\"\n"
+	      "command = \"exit 3\"\n");
+	store = messages_store(floor_world.core);
+	follow(&r);
+	person_escalate(floor_world.core,
+	    &(struct escalation){ .level = ESCALATION_CRITICAL,
+		.event = "e1",
+		.title = "work is stuck",
+		.signature = "s",
+		.task = "t1" });
+	m = failed_message();
+	catch_up(&r);
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 1);
+	ck_assert_str_eq(channel_need(&r), ""); /* it is tried again */
+	while (m->deliveries[0].attempts < 3)
+		delivery_begin(&m->deliveries[0], clock_wall_ms());
+	store.save(m, store.arg);
+	catch_up(&r);
+	floor_has(channel_need(&r), "nothing could be sent to you since 2");
+	floor_has(channel_need(&r), ": x: exited with status 3");
+	delivery_end(&m->deliveries[0], DELIVERY_SENT, NULL, NULL);
+	store.save(m, store.arg);
+	catch_up(&r);
+	ck_assert_str_eq(channel_need(&r), "");
+	message_free(m);
+	leave(&r);
 }
 
 /* --- over the socket ------------------------------------------------- */

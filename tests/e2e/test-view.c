@@ -3,7 +3,10 @@
 /* What a running daemon shows: view.get over its socket, and the records that
  * it keeps for what is shown later. */
 #include "autorun.h"
+#include "book-history.h"
+#include "book.h"
 #include "client.h"
+#include "message.h"
 #include "view.h"
 #include "workspace.h"
 
@@ -105,4 +108,69 @@ TEST(what_needs_a_person_says_what_can_be_typed)
 
 	view_needs(view);
 	ck_assert_int_eq(try_commands(view_of(view, "needs")), 4);
+}
+
+/* --- what nobody was told ------------------------------------------------ */
+
+#define UNTOLD "nothing could be sent to you since"
+
+static void
+on_waiting(struct message *message, void *arg)
+{
+	struct message **ret = arg;
+
+	message_free(*ret);
+	*ret = message;
+}
+
+/* The message that waits: three tries of it have begun, or (sent) it got
+ * through. */
+static void
+set_message(bool sent)
+{
+	struct message *m = NULL;
+	struct book *book = NULL;
+
+	ck_assert_int_eq(
+	    book_open(e2e_path("%s/.llmc/llmc.db", fleet_root()), &book, NULL),
+	    0);
+	ck_assert_int_eq(book_history_open(book, NULL), 0);
+	ck_assert_int_eq(book_load_messages(book, on_waiting, &m, NULL), 0);
+	ck_assert_ptr_nonnull(m);
+	m->deliveries[0].attempts = 3;
+	if (sent)
+		delivery_end(&m->deliveries[0], DELIVERY_SENT, NULL, NULL);
+	m->done = sent;
+	book_put_message(book, m);
+	ck_assert_int_eq(book_commit(book, NULL), 0);
+	book_close(book);
+	message_free(m);
+}
+
+TEST(channels_that_have_failed_are_said_without_a_daemon)
+{
+	const char *status;
+
+	e2e_notify(fleet_root(), "exit 3");
+	auto_task("a.md",
+	    "fake: say ```json\n"
+	    "fake: say {\"overseerUpdate\": {\"status\": \"blocked\", "
+	    "\"blockers\": [\"needs NPM_TOKEN\"]}}\n"
+	    "fake: say ```\n");
+	auto_up(NULL);
+	auto_wait_state("tasks.0.step", "parked");
+	auto_wait_logged("autod.log", "try 1 of");
+	e2e_lacks(fleet_do("status", NULL)->out, UNTOLD);
+	auto_drain();
+	status = fleet_do("status", NULL)->out;
+	e2e_has(status, "NPM_TOKEN");
+	e2e_lacks(status, UNTOLD);
+	set_message(false);
+	status = fleet_do("status", NULL)->out;
+	e2e_has(status, UNTOLD);
+	e2e_has(status, "told: exited with status 3");
+	e2e_has(status, "llmc doctor channel told");
+	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out, UNTOLD);
+	set_message(true);
+	e2e_lacks(fleet_do("status", NULL)->out, UNTOLD);
 }

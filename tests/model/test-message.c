@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "ask.h"
 #include "channel.h"
 #include "notice.h"
 #include "message.h"
@@ -157,6 +158,164 @@ TEST(what_a_person_has_seen_is_not_sent_any_more)
 	ck_assert_int_eq(record->deliveries[0].state, DELIVERY_SENT);
 	ck_assert_int_eq(record->deliveries[1].state, DELIVERY_SKIPPED);
 	message_free(record);
+}
+
+/* --- what nobody was told ------------------------------------------------ */
+
+#define MIN INT64_C(60000)
+
+/* An ask of t1, and a message that tells it, both made at at_ms. */
+static struct ask *
+ask_of(const char *task, int64_t at_ms)
+{
+	return ask_new(&(struct ask_draft){ .kind = ASK_FAILURE,
+			   .key = "k",
+			   .title = "t",
+			   .task = task,
+			   .stays = true },
+	    1, at_ms);
+}
+
+static struct message *
+told(const char *task, int64_t at_ms)
+{
+	struct message *m = make(&(struct escalation){
+	    .level = ESCALATION_EMERGENCY, .title = "t", .task = task });
+
+	m->at_ms = at_ms;
+	return m;
+}
+
+/* The try that begins then, and fails a second later. */
+static void
+try_fails(struct message *m, size_t i, int64_t at_ms)
+{
+	delivery_begin(&m->deliveries[i], at_ms);
+	delivery_failed(&m->deliveries[i], "no luck", -1, at_ms + 1000);
+}
+
+/* "since minutes: why (channel)", or "" if all is well. The messages are the
+ * newest first. */
+static const char *
+untold_at(struct message *const *messages, size_t count, struct ask *ask,
+    int64_t now_ms)
+{
+	static char text[200];
+	struct message_untold untold = { 0 };
+	size_t i = 0;
+
+	while (i < count &&
+	    message_untold_add(
+		&untold, messages[i], &ask, 1, &channels, now_ms))
+		i++;
+	text[0] = '\0';
+	if (untold.since_ms > 0)
+		snprintf(text, sizeof text, "%" PRId64 ": %s (%s)",
+		    (untold.since_ms - NOW) / MIN, untold.why, untold.channel);
+	message_untold_release(&untold);
+	return text;
+}
+
+TEST(a_message_that_is_under_way_is_not_untold)
+{
+	struct ask *ask = ask_of("t1", NOW);
+	struct message *m = told("t1", NOW);
+
+	delivery_end(&m->deliveries[1], DELIVERY_SKIPPED, "no desktop", NULL);
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW), "");
+	/* The first try hangs; a queue before it may be long. */
+	delivery_begin(&m->deliveries[0], NOW);
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 10 * MIN), "");
+	try_fails(m, 0, NOW);
+	m->deliveries[0].attempts = 1;
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 20000), "");
+	/* The second one is begun, and works. */
+	delivery_begin(&m->deliveries[0], NOW + 30000);
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 60000), "");
+	delivery_end(&m->deliveries[0], DELIVERY_SENT, NULL, NULL);
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 10 * MIN), "");
+	message_free(m);
+	/* One that waited for the end of a pause. */
+	m = told("t1", NOW);
+	delivery_end(&m->deliveries[1], DELIVERY_SKIPPED, "no desktop", NULL);
+	try_fails(m, 0, NOW + MIN);
+	delivery_begin(&m->deliveries[0], NOW + MIN + 30000);
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + MIN + 59000), "");
+	message_free(m);
+	ask_free(ask);
+}
+
+TEST(one_that_failed_on_all_channels_is_untold)
+{
+	struct ask *ask = ask_of("t1", NOW), *another = ask_of("t2", NOW);
+	struct message *m = told("t1", NOW);
+
+	try_fails(m, 0, NOW);
+	try_fails(m, 0, NOW + 30000);
+	try_fails(m, 0, NOW + 90000);
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 91000), "");
+	try_fails(m, 1, NOW + 60000); /* once, long ago */
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 91000), "");
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 2 * MIN),
+	    "0: ops: no luck; desk: no luck (ops)");
+	ck_assert_str_eq(untold_at(&m, 1, another, NOW + 2 * MIN), "");
+	delivery_end(&m->deliveries[1], DELIVERY_SKIPPED, "no desktop", NULL);
+	ck_assert_str_eq(
+	    untold_at(&m, 1, ask, NOW + 91000), "0: ops: no luck (ops)");
+	/* A person who has looked was not told by a channel all the same. */
+	ask_told(ask, ASK_SEEN, NOW + 10 * MIN);
+	ck_assert_str_eq(
+	    untold_at(&m, 1, ask, NOW + 11 * MIN), "0: ops: no luck (ops)");
+	delivery_end(&m->deliveries[0], DELIVERY_FAILED, "given up", NULL);
+	ck_assert_str_eq(
+	    untold_at(&m, 1, ask, NOW + 99 * MIN), "0: ops: given up (ops)");
+	rows[0].enabled = false;
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 99 * MIN), "");
+	rows[0].enabled = true;
+	ask_close(ask, ASK_RESOLVED, NOW + 99 * MIN);
+	ck_assert_str_eq(untold_at(&m, 1, ask, NOW + 99 * MIN), "");
+	message_free(m);
+	ask_free(ask);
+	ask_free(another);
+}
+
+/* It was made before its ask, which follows from the state. */
+TEST(a_message_tells_of_an_ask_that_follows_at_once)
+{
+	struct message *m = told("t1", NOW);
+	struct ask *ask = ask_of("t1", NOW + 1);
+
+	ck_assert(message_tells(m, ask));
+	ask->created_ms = NOW + MIN;
+	ck_assert(!message_tells(m, ask));
+	message_free(m);
+	ask_free(ask);
+}
+
+TEST(what_gets_through_ends_it)
+{
+	struct ask *ask = ask_of("t1", NOW);
+	struct message *m[3]; /* the newest first */
+
+	for (int i = 0; i < 3; i++) {
+		m[i] = told("t1", NOW + (2 - i) * MIN);
+		delivery_end(
+		    &m[i]->deliveries[1], DELIVERY_SKIPPED, "no desktop", NULL);
+		try_fails(m[i], 0, NOW);
+	}
+	delivery_failed(&m[0]->deliveries[0], "the last", -1, NOW);
+	ck_assert_str_eq(
+	    untold_at(m, 3, ask, NOW + 9 * MIN), "0: ops: the last (ops)");
+	/* Since the one in the middle. */
+	delivery_end(&m[1]->deliveries[0], DELIVERY_SENT, NULL, NULL);
+	ck_assert_str_eq(
+	    untold_at(m, 3, ask, NOW + 9 * MIN), "2: ops: the last (ops)");
+	/* That one was sent when the newest had failed already. */
+	ask_told(ask, "ops", NOW + 3 * MIN);
+	ck_assert_str_eq(untold_at(m, 3, ask, NOW + 9 * MIN), "");
+	for (int i = 0; i < 3; i++)
+		message_free(m[i]);
+	ask_free(ask);
 }
 
 #define GOOD                                                                  \

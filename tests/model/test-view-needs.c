@@ -34,6 +34,8 @@ needs_of(const char *text)
 	const char *keys[16];
 	size_t count;
 
+	setenv("TZ", "UTC", 1);
+	tzset();
 	view_needs(view);
 	count = keys_of(view_of(view, "needs"), keys, nitems(keys));
 	for (size_t i = 0; i < count; i++) {
@@ -131,6 +133,18 @@ static const struct {
 				   "config doc people.channels)\n" },
 	{ "not otherwise", "{\"head\": {\"auto\": true, \"channel\": false}}",
 	    "" },
+	{ "channels that have failed, whatever is driven",
+	    "{\"head\": {\"channel\": true, \"untold\": {\"since_unix\": "
+	    "1766502000, \"channel\": \"x\", \"why\": \"x: exited with "
+	    "3\"}}, \"asks\": {" ASK("a1", "blocked", "checkout", "") "}}",
+	    SAID(
+		"a1", "checkout") "channel: nothing could be sent to you "
+				  "since 2025-12-23 15:00:00: x: exited with 3 "
+				  "(llmc doctor channel x)\n" },
+	{ "not those that work",
+	    "{\"head\": {\"auto\": true, \"channel\": true, \"untold\": "
+	    "null}, \"asks\": {" ASK("a1", "blocked", "checkout", "") "}}",
+	    SAID("a1", "checkout") },
 	{ "mail", "{\"team\": {\"mail_person\": 1, \"mail_open\": 5}}",
 	    "mail: 1 to you (llmc mail inbox)\n" },
 	{ "not mail between others",

@@ -307,17 +307,11 @@ save_message(const struct message *message, void *arg)
 	for (size_t i = 0; by != NULL && i < core->state.ask_count; i++) {
 		struct ask *ask = core->state.asks[i];
 
-		if (ask->created_ms <= message->at_ms &&
-		    (text_is(ask->key, message->event) ||
-			text_is(ask->task, message->task) ||
-			(ask->task == NULL &&
-			    text_is(ask->worker, message->worker)) ||
-			(ask->node != NULL &&
-			    text_is(ask->node, message->node) &&
-			    text_is(ask->goal, message->goal))) &&
+		if (message_tells(message, ask) &&
 		    ask_told(ask, by, clock_wall_ms()))
 			book_put_ask(core->book, ask);
 	}
+	persist_changed(core); /* what is shown says whether it gets through */
 }
 
 /* Without a book it is sent all the same. */

@@ -7,9 +7,11 @@
 #include "account.h"
 #include "agent.h"
 #include "attempt.h"
+#include "ask.h"
 #include "auto.h"
 #include "book-care.h"
 #include "book-history.h"
+#include "channel.h"
 #include "core.h"
 #include "emit.h"
 #include "show.h"
@@ -19,7 +21,9 @@
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
+#include "message.h"
 #include "oversight-floor.h"
+#include "people.h"
 #include "persist.h"
 #include "plan-floor.h"
 #include "plan.h"
@@ -369,6 +373,50 @@ fill_head(struct show_floor *show, struct json_object *head)
 	json_set_int(head, "lag_ms", lag > 0 ? rounded(lag) : 0);
 }
 
+/* --- what nobody was told -------------------------------------------- */
+
+struct untold_look {
+	struct message_untold found;
+	const struct state *state;
+	struct channel_list channels;
+	int64_t now_ms;
+};
+
+static bool
+on_message(const struct message *message, void *arg)
+{
+	struct untold_look *look = arg;
+
+	return message_untold_add(&look->found, message, look->state->asks,
+	    look->state->ask_count, &look->channels, look->now_ms);
+}
+
+void
+show_untold_fill(struct book *book, const struct state *state,
+    const struct settings *settings, int64_t now_ms, struct json_object *view)
+{
+	struct untold_look look = { .state = state, .now_ms = now_ms };
+	struct json_object *json = NULL;
+	int64_t since = INT64_MAX;
+
+	for (size_t i = 0; i < state->ask_count; i++)
+		if (state->asks[i]->created_ms < since)
+			since = state->asks[i]->created_ms;
+	people_channels(settings, &look.channels);
+	if (book != NULL && since < INT64_MAX && look.channels.count > 0)
+		book_look_messages(
+		    book, since - MESSAGE_EARLY_MS, on_message, &look, NULL);
+	if (look.found.since_ms > 0) {
+		json = json_object_new_object();
+		view_row_moment(json, "since_unix", look.found.since_ms);
+		json_set_string(json, "channel", look.found.channel);
+		view_row_line(json, "why", look.found.why, VIEW_REASON_MAX);
+	}
+	json_set(view_of(view, "head"), "untold", json);
+	message_untold_release(&look.found);
+	channel_list_release(&look.channels);
+}
+
 /* The head and what needs are made of are always filled. */
 static struct json_object *
 snapshot(struct show_floor *show, struct json_object *sections, bool fleet)
@@ -405,6 +453,8 @@ snapshot(struct show_floor *show, struct json_object *sections, bool fleet)
 		show_spans_fill(show->spans, agent->worker->name, row);
 	}
 	fill_head(show, view_of(view, "head"));
+	show_untold_fill(show->core->book, &show->core->state,
+	    show->core->settings, clock_wall_ms(), view);
 	view_files_fill(s->files, view);
 	if (view_wants(sections, "ended"))
 		fill_ended(s, view);

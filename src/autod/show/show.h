@@ -23,6 +23,7 @@
 #include "metrics.h"
 
 struct auto_mode;
+struct book;
 struct buf;
 struct show_desk;
 struct show_follower;
@@ -39,6 +40,8 @@ struct json_object;
 struct landings;
 struct oversight_floor;
 struct plan_floor;
+struct settings;
+struct state;
 struct team_floor;
 
 struct show_floor {
@@ -110,6 +113,11 @@ void show_metrics_text(struct show_floor *show, struct buf *out);
  * owns it. */
 struct json_object *
 show_snapshot(struct show_floor *show, struct json_object *sections);
+
+/* The member "untold" of the view's head: since when, and why, no channel takes
+ * what open asks tell; null = one does. book may be NULL. */
+void show_untold_fill(struct book *book, const struct state *state,
+    const struct settings *settings, int64_t now_ms, struct json_object *view);
 
 /* hosts: of the fleet for which this host's part of the view (view_host_part())
  * is posted to the shared book when it has changed, NULL = none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "ask.h"
 #include "backoff.h"
 #include "channel.h"
 #include "excerpt.h"
@@ -387,6 +388,99 @@ message_end(
 		if (record->deliveries[i].state == DELIVERY_WAITING)
 			delivery_end(
 			    &record->deliveries[i], state, reason, NULL);
+}
+
+/* --- what nobody was told ----------------------------------------------- */
+
+/* The first tries take so long, also of one that waits for the end of the pause
+ * before (COURIER_PAUSE_MS). */
+#define UNDER_WAY_MS    (2 * 60 * SECOND)
+#define UNDER_WAY_TRIES 2 /* or until so many have failed */
+
+bool
+message_tells(const struct message *m, const struct ask *ask)
+{
+	return ask->created_ms <= m->at_ms + MESSAGE_EARLY_MS &&
+	    (text_is(ask->key, m->event) || text_is(ask->task, m->task) ||
+		(ask->task == NULL && text_is(ask->worker, m->worker)) ||
+		(ask->node != NULL && text_is(ask->node, m->node) &&
+		    text_is(ask->goal, m->goal)));
+}
+
+static bool
+is_in_use(const struct delivery *d, const struct channel_list *channels)
+{
+	const struct channel *channel = channel_find(channels, d->channel);
+
+	return channel != NULL && channel->enabled;
+}
+
+static bool
+has_failed(const struct delivery *d, const struct message *m, int64_t now_ms)
+{
+	return d->state == DELIVERY_FAILED ||
+	    (d->state == DELIVERY_WAITING && d->reason != NULL &&
+		(d->attempts > UNDER_WAY_TRIES ||
+		    now_ms - m->at_ms >= UNDER_WAY_MS));
+}
+
+/* Has every channel that it waits for failed, appended with their reasons? */
+static bool
+is_untold(const struct message *m, const struct channel_list *channels,
+    int64_t now_ms, struct buf *why, const char **ret_channel)
+{
+	for (size_t i = 0; i < m->delivery_count; i++) {
+		const struct delivery *d = &m->deliveries[i];
+
+		if (d->state == DELIVERY_SKIPPED || !is_in_use(d, channels))
+			continue;
+		if (!has_failed(d, m, now_ms))
+			return false;
+		buf_addf(why, "%s%s: %s", why->len > 0 ? "; " : "", d->channel,
+		    d->reason != NULL ? d->reason : "failed");
+		if (*ret_channel == NULL)
+			*ret_channel = d->channel;
+	}
+	return *ret_channel != NULL;
+}
+
+bool
+message_untold_add(struct message_untold *untold, const struct message *m,
+    struct ask *const *asks, size_t ask_count,
+    const struct channel_list *channels, int64_t now_ms)
+{
+	cleanup_buf struct buf why = BUF_INIT;
+	const char *channel = NULL;
+	bool is_open = false;
+
+	if (message_sent_by(m) != NULL)
+		return false;
+	for (size_t i = 0; i < ask_count; i++) {
+		const struct ask *ask = asks[i];
+
+		/* An older message may have got through since. */
+		if (ask->told_ms >= m->at_ms &&
+		    !text_is(ask->told_by, ASK_SEEN))
+			return false;
+		is_open =
+		    is_open || (ask->how == ASK_OPEN && message_tells(m, ask));
+	}
+	if (!is_open || !is_untold(m, channels, now_ms, &why, &channel))
+		return true;
+	untold->since_ms = m->at_ms;
+	if (untold->why == NULL) { /* the newest has the reason of today */
+		untold->why = buf_take(&why);
+		untold->channel = xstrdup(channel);
+	}
+	return true;
+}
+
+void
+message_untold_release(struct message_untold *untold)
+{
+	free(untold->channel);
+	free(untold->why);
+	*untold = (struct message_untold){ 0 };
 }
 
 #define NTFY_MAX    3000 /* bytes; its server takes 4096 */

@@ -10,6 +10,7 @@
 #include "channel.h"
 #include "notice.h"
 
+struct ask;
 struct buf;
 struct err;
 struct json_object;
@@ -105,6 +106,27 @@ void delivery_failed(struct delivery *delivery, const char *reason,
     int64_t retry_after_ms, int64_t now_ms);
 void delivery_end(struct delivery *delivery, enum delivery_state state,
     const char *reason, const char *ref);
+
+/* An ask that follows from the state is made so much later than its message. */
+#define MESSAGE_EARLY_MS (5 * 1000)
+
+/* Does it tell of what the ask is about? */
+bool message_tells(const struct message *record, const struct ask *ask);
+
+/* That no channel has taken what open asks told: it begins as { 0 }. */
+struct message_untold {
+	int64_t since_ms; /* 0 = there is nothing like that */
+	char *channel; /* one that fails; owned, as is */
+	char *why; /* "chat: exited with 3", of each that fails */
+};
+
+/* Take a message into account; they come the newest first. The channels are
+ * those of the settings. One that is under way, with its first tries, is not
+ * untold. False: one got through, and older ones do not matter. */
+bool message_untold_add(struct message_untold *untold,
+    const struct message *record, struct ask *const *asks, size_t ask_count,
+    const struct channel_list *channels, int64_t now_ms);
+void message_untold_release(struct message_untold *untold);
 
 /* What waits is not sent any more. */
 void message_end(

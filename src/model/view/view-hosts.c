@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "moment.h"
 #include "notice.h"
 #include "schema.h"
 #include "view-private.h"
@@ -481,6 +482,25 @@ rank_of(struct json_object *row)
 	    'c';
 }
 
+/* A person who set a channel believes to be told. */
+static void
+add_untold(const struct making *m)
+{
+	struct json_object *untold =
+	    json_member(view_of(m->view, "head"), "untold");
+	const char *channel = json_string_or(untold, "channel", "");
+	cleanup_free char *command = NULL, *words = NULL;
+	cleanup_buf struct buf since = BUF_INIT;
+
+	if (untold == NULL)
+		return;
+	moment_add(&since, json_int_or(untold, "since_unix", 0) * 1000);
+	words = xasprintf("nothing could be sent to you since %s: %s",
+	    since.data, json_string_or(untold, "why", "?"));
+	command = xasprintf("llmc doctor channel %s", channel);
+	add_need(m, 'm', "channel", "channel", words, command);
+}
+
 void
 view_needs(struct json_object *view)
 {
@@ -511,6 +531,7 @@ view_needs(struct json_object *view)
 			    json_string_or(row, "host", "?"));
 	if (mail > 0)
 		add_need(&m, 'k', "unread", "mail", count, "llmc mail inbox");
+	add_untold(&m);
 	/* It matters only while a person is needed and away. */
 	if (json_object_object_length(m.needs) > 0 &&
 	    json_bool_or(head, "auto", false) &&

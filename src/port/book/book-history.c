@@ -144,15 +144,17 @@ book_put_message(struct book *book, const struct message *message)
 		.body = body });
 }
 
+#define LOOK_MAX 50 /* messages that are looked at */
+
 struct message_reading {
 	book_message_fn *fn;
 	void *arg;
 };
 
-static bool
-message_on_row(struct book_row *row, void *arg)
+/* NULL = it cannot be read. */
+static struct message *
+message_of(struct book_row *row)
 {
-	const struct message_reading *reading = arg;
 	cleanup_json struct json_object *json = NULL;
 	struct message *message = NULL;
 	const char *body = book_text(row, 0);
@@ -162,9 +164,45 @@ message_on_row(struct book_row *row, void *arg)
 	    json_parse(body, strlen(body), MESSAGE_FILE_MAX, &json, &err) < 0 ||
 	    message_from_json(json, &message, &err) < 0)
 		log_info("a message cannot be read: %s", err.msg);
-	else
+	return message;
+}
+
+static bool
+message_on_row(struct book_row *row, void *arg)
+{
+	const struct message_reading *reading = arg;
+	struct message *message = message_of(row);
+
+	if (message != NULL)
 		reading->fn(message, reading->arg);
 	return true;
+}
+
+struct message_looking {
+	book_message_look_fn *fn;
+	void *arg;
+};
+
+static bool
+message_on_look(struct book_row *row, void *arg)
+{
+	const struct message_looking *looking = arg;
+	struct message *message = message_of(row);
+	bool more = message == NULL || looking->fn(message, looking->arg);
+
+	message_free(message);
+	return more;
+}
+
+int
+book_look_messages(struct book *book, int64_t since_ms,
+    book_message_look_fn *fn, void *arg, struct err *err)
+{
+	return book_query(book,
+	    "SELECT m.body FROM message AS m WHERE m.at_ms >= $1 ORDER BY m.id "
+	    "DESC LIMIT $2",
+	    BOOK_VALUES(BOOK_I(since_ms), BOOK_I(LOOK_MAX)), message_on_look,
+	    &(struct message_looking){ fn, arg }, err);
 }
 
 int

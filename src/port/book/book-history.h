@@ -143,6 +143,11 @@ void book_put_message(struct book *book, const struct message *message);
 typedef void book_message_fn(struct message *message, void *arg);
 int book_load_messages(
     struct book *book, book_message_fn *fn, void *arg, struct err *err);
+/* The newest since then first, whatever became of them; false stops. fn does
+ * not own them. A book of an earlier version has none. */
+typedef bool book_message_look_fn(const struct message *message, void *arg);
+int book_look_messages(struct book *book, int64_t since_ms,
+    book_message_look_fn *fn, void *arg, struct err *err);
 /* NULL = there is none; the caller frees it. */
 struct message *book_find_message(struct book *book, const char *id);
 /* Is there one of this event? */

@@ -127,10 +127,8 @@ people_free(struct people *people)
 	return waited;
 }
 
-/* Those of the settings; and the desktop where there is one, unless a channel
- * for it is described. The caller releases the list. */
-static void
-all_channels(const struct settings *settings, struct channel_list *ret)
+void
+people_channels(const struct settings *settings, struct channel_list *ret)
 {
 	const struct channel_list *list = settings_channels(settings);
 
@@ -158,7 +156,7 @@ people_reaches(const struct settings *settings)
 	struct channel_list list = { 0 };
 	bool reaches = false;
 
-	all_channels(settings, &list);
+	people_channels(settings, &list);
 	for (size_t i = 0; i < list.count; i++)
 		reaches = reaches || list.rows[i].enabled;
 	channel_list_release(&list);
@@ -170,7 +168,7 @@ people_settings(struct people *people, const struct settings *settings)
 {
 	struct channel_list list = { 0 };
 
-	all_channels(settings, &list);
+	people_channels(settings, &list);
 	courier_channels(people->courier, &list);
 	channel_list_release(&list);
 }

@@ -10,6 +10,7 @@
 #include "courier.h"
 #include "notice.h"
 
+struct channel_list;
 struct courier_store;
 struct escalation;
 struct loop;
@@ -28,6 +29,10 @@ struct people *people_new(struct loop *loop, const char *root,
  * channels have it, PEOPLE_END_MS at most. What they have not got by then is
  * kept. True: there was something to wait for. */
 bool people_free(struct people *people);
+
+/* The channels of the settings; and the desktop where there is one, unless a
+ * channel for it is described. The caller releases the list. */
+void people_channels(const struct settings *settings, struct channel_list *ret);
 
 /* Is there a way to tell a person who is away: a channel, or a
  * desktop? */
