@@ -380,7 +380,7 @@ toml_edit_unset(struct buf *document, const char *const *path, size_t count,
 		return path_missing(&where, err);
 	if (toml_mark_origin(place.owner) == TOML_ORIGIN_VALUE)
 		return path_fail(&where, place.owner_depth, place.owner,
-		    "written inline; set it as a whole instead", err);
+		    "written inline; edit the file instead", err);
 	if (toml_mark_origin(place.value) != TOML_ORIGIN_VALUE)
 		return path_fail(&where, count, place.value,
 		    "only a single key can be unset", err);

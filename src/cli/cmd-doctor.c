@@ -611,9 +611,11 @@ check_permissions(struct doctor *d)
 		fix = xasprintf("chmod 700 %s", quoted.data);
 		doctor_note(d, VERDICT_FAIL, "permissions", detail, fix);
 	} else if (st.st_mode & 077) {
-		detail = xasprintf(
-		    "%s has mode %03o: other users can read prompts and logs",
-		    dir, (unsigned)(st.st_mode & 0777));
+		detail = xasprintf("%s has mode %03o: other users can %s", dir,
+		    (unsigned)(st.st_mode & 0777),
+		    st.st_mode & 022 ?
+			"change the settings, which run commands" :
+			"read prompts and logs");
 		fix = xasprintf("chmod 700 %s", quoted.data);
 		doctor_note(d, VERDICT_WARN, "permissions", detail, fix);
 	} else {

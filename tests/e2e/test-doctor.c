@@ -427,8 +427,8 @@ TEST(open_folder_is_a_warning)
 
 	ck_assert_int_eq(chmod(ours, 0777), 0);
 	checks = doctor(dir, 0);
-	assert_check(
-	    checks, "permissions", "warn", "has mode 777", "chmod 700 '");
+	assert_check(checks, "permissions", "warn",
+	    "has mode 777: other users can change the settings", "chmod 700 '");
 	/* The suggested fix works as printed. */
 	fix = json_string_or(find(checks, "permissions"), "fix", "");
 	e2e_env("PATH=/usr/bin:/bin");

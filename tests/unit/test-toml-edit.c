@@ -316,6 +316,17 @@ run_refusals(remove_fn function, const struct refusal *cases, size_t count)
 	}
 }
 
+TEST(unset_in_an_inline_table_says_what_to_do)
+{
+	const char *const path[] = { "t", "a" };
+	cleanup_buf struct buf doc = BUF_INIT;
+	struct err err = { 0 };
+
+	buf_adds(&doc, "t = { a = 1 }\n");
+	ck_assert_int_eq(toml_edit_unset(&doc, path, 2, &err), -EINVAL);
+	ck_assert(strstr(err.msg, "edit the file"));
+}
+
 TEST(unset_refuses)
 {
 	static const struct refusal cases[] = {
