@@ -11,7 +11,9 @@
 #include "hosts-private.h"
 #include "landing-record.h"
 #include "loop.h"
+#include "metrics.h"
 #include "repo.h"
+#include "view-state.h"
 
 TEST(a_task_is_published_claimed_and_done_by_its_own_host)
 {
@@ -602,6 +604,7 @@ is_paused(void *arg)
 TEST(the_budget_of_a_day_is_for_all_hosts)
 {
 	int64_t day = clock_wall_ms() / ((int64_t)24 * 3600 * 1000);
+	struct metrics m = { 0 };
 
 	hosts_world_begin("[budget]\nday_tokens = 1000\n");
 	hosts_world_live();
@@ -610,6 +613,9 @@ TEST(the_budget_of_a_day_is_for_all_hosts)
 	floor_world_wait(is_paused, &hosts_world);
 	ck_assert_ptr_nonnull(
 	    strstr(auto_world.core->state.paused, "budget.day_tokens"));
+	metrics_state_fill(&auto_world.core->state, auto_world.core->settings,
+	    clock_wall_ms(), &m);
+	ck_assert_int_eq(m.day_tokens, 2000);
 }
 
 /* What b says of a window is of the same one if that ends at the same time; of

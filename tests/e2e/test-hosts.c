@@ -310,6 +310,11 @@ answer_elsewhere(void)
 	for (int i = 0; i < 2; i++)
 		hosts_wait(i, "nothing to be asked",
 		    "\"$LLMC\" asks | grep -q 'Nothing is asked of you'");
+	/* What is said to type can be typed here. */
+	e2e_lacks(hosts_do(0,
+		      "\"$LLMC\" stop borg:auto-1 && \"$LLMC\" resume "
+		      "borg:auto-1"),
+	    "reset");
 }
 
 /* A goal of borg is seen on atlas, and its tasks are done on both. */

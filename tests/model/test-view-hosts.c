@@ -13,7 +13,8 @@ view_of_host(void)
 	    "\"offered\": 1}, \"outcomes\": {\"landed\": 5}},"
 	    "\"workers\": {\"auto-1\": {\"name\": \"auto-1\", \"status\": "
 	    "\"working\", \"task\": \"t1\", \"prompt\": \"secret\"}, "
-	    "\"auto-2\": {\"name\": \"auto-2\", \"status\": \"idle\"}},"
+	    "\"auto-2\": {\"name\": \"auto-2\", \"status\": \"idle\", "
+	    "\"remark\": \"llmc resume, or: llmc resume auto-2\"}},"
 	    "\"tasks\": {\"t1\": {\"id\": \"t1\", \"step\": \"working\"}},"
 	    "\"asks\": {\"a3\": {\"kind\": \"question\", \"who\": \"auto-1\", "
 	    "\"words\": \"Which?\", \"command\": \"llmc answer a3 TEXT\"}}}"));
@@ -51,6 +52,10 @@ TEST(any_host_shows_the_rows_of_all_and_commands_that_work_there)
 	ck_assert_str_eq(json_string_or(row, "host", "-"), "atlas");
 	ck_assert_ptr_null(json_object_object_get(row, "prompt"));
 	ck_assert(view_is(view_row(view, "workers", "auto-1"), "host", "borg"));
+	ck_assert_str_eq(
+	    json_string_or(
+		view_row(view, "workers", "atlas:auto-2"), "remark", "-"),
+	    "llmc resume, or: llmc resume atlas:auto-2");
 	/* A lost host's workers are not known. */
 	ck_assert_ptr_null(view_row(view, "workers", "cray:auto-1"));
 	/* The runner's row of a task replaces the owner's. */

@@ -128,6 +128,32 @@ set_command(struct json_object *row, const char *host)
 	view_row_line(row, "command", words, VIEW_REASON_MAX);
 }
 
+/* "llmc resume auto-1", which another host says, is typed here as "llmc resume
+ * HOST:auto-1". */
+static void
+set_words(struct json_object *row, const char *member, const char *host)
+{
+	static const char *const verbs[] = { "llmc answer ", "llmc resume " };
+	const char *words = json_string_or(row, member, NULL);
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (words == NULL)
+		return;
+	while (*words != '\0') {
+		size_t len = 0;
+
+		for (size_t i = 0; i < nitems(verbs); i++)
+			if (text_begins(words, verbs[i]))
+				len = strlen(verbs[i]);
+		if (len > 0)
+			buf_addf(&out, "%.*s%s:", (int)len, words, host);
+		else
+			buf_addc(&out, *words);
+		words += len > 0 ? len : 1;
+	}
+	view_row_line(row, member, out.data, VIEW_REASON_MAX);
+}
+
 static void
 join_rows(struct json_object *view, const struct shown *s, const char *host,
     struct json_object *rows)
@@ -150,6 +176,8 @@ join_rows(struct json_object *view, const struct shown *s, const char *host,
 		json_set_string(row, "host", host);
 		if (strcmp(s->section, "asks") == 0)
 			set_command(row, host);
+		set_words(row, "remark", host);
+		set_words(row, "reason", host);
 		json_set(here, name, row);
 	}
 }

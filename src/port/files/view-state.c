@@ -533,6 +533,7 @@ metrics_state_fill(const struct state *state, const struct settings *settings,
     int64_t now_ms, struct metrics *m)
 {
 	struct budget_day today = { .day = now_ms / DAY_MS };
+	struct budget spent;
 
 	for (size_t i = 0; i < state->count; i++) {
 		const struct worker *w = state->workers[i];
@@ -551,10 +552,11 @@ metrics_state_fill(const struct state *state, const struct settings *settings,
 		m->cost_open += state->accounts[i]->spent.estimated;
 	if (state->today.day == today.day)
 		today = state->today;
-	m->day_cost = today.cost;
+	spent = budget_spent(&today, today.day);
+	m->day_cost = spent.cost;
 	m->day_cost_limit = limit_of(
 	    settings_amount(settings, "budget.day_cost"), today.cost_allowed);
-	m->day_tokens = today.tokens;
+	m->day_tokens = spent.tokens;
 	m->day_tokens_limit = limit_of(
 	    settings_int(settings, "budget.day_tokens"), today.tokens_allowed);
 	m->counters = state->counters;
