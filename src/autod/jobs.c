@@ -390,6 +390,7 @@ on_hosts_before_leave(const struct shared_answer *answer, void *arg)
 {
 	struct visit *visit = arg;
 	const struct shared_rows *rows = answer->of;
+	bool is_there = false;
 
 	if (!is_good(visit, answer))
 		return;
@@ -397,8 +398,10 @@ on_hosts_before_leave(const struct shared_answer *answer, void *arg)
 		const char *boot = shared_text(rows, i, "boot");
 
 		if (strcmp(shared_text(rows, i, "host"),
-			visit->place->host.data) == 0 &&
-		    boot != NULL) {
+			visit->place->host.data) != 0)
+			continue;
+		is_there = true;
+		if (boot != NULL) {
 			shared_ask(visit->shared,
 			    &SHARED_CALL(SHARED_LEAVE, BOOK_T(boot)), 1,
 			    DEADLINE_MS, on_left, visit);
@@ -406,7 +409,9 @@ on_hosts_before_leave(const struct shared_answer *answer, void *arg)
 		}
 	}
 	end(visit,
-	    err_set(visit->err, -ENOENT, "%s has never been up in this fleet",
+	    err_set(visit->err, -ENOENT,
+		is_there ? "%s has never been up in this fleet" :
+			   "%s is not in this fleet",
 		visit->place->host.data));
 }
 

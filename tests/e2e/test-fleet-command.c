@@ -41,6 +41,9 @@ TEST(fleet_is_made_joined_shown_and_left)
 	e2e_has(fleet("drain", "eve")->out, "eve takes no new task");
 	e2e_expect(fleet("drain", "bob"), 1, "the fleet has no host bob");
 	e2e_expect(fleet("leave", NULL), 1, "adam has never been up");
+	set("fleet.host", "bob");
+	e2e_expect(fleet("leave", NULL), 1, "bob is not in this fleet");
+	set("fleet.host", "adam");
 	e2e_has(fleet("migrate", NULL)->out, "have version ");
 	e2e_has(fleet("hosts", "--json")->out, "\"host\": \"adam\"");
 }

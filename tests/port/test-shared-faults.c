@@ -246,6 +246,13 @@ TEST(who_has_named_the_owner_is_not_told_to)
 	ck_assert_int_eq(shared_owner_run(&task, &report, &err), -EIO);
 	ck_assert_ptr_nonnull(strstr(err.msg, "\"nobody\" does not exist"));
 	ck_assert_ptr_null(strstr(err.msg, "--owner"));
+	/* Nor to join, where no server is. */
+	task.verb = "check";
+	task.host = "a";
+	task.database = "postgresql://127.0.0.1:1/llmc";
+	ck_assert_int_eq(shared_owner_run(&task, &report, &err), -EIO);
+	ck_assert_ptr_nonnull(strstr(err.msg, "refused"));
+	ck_assert_ptr_null(strstr(err.msg, "fleet join"));
 }
 
 static const struct {

@@ -741,6 +741,13 @@ check(struct owner *owner)
 
 /* --- the door ------------------------------------------------------------- */
 
+static bool
+is_let_in_by_join(const PGconn *conn, const char *words)
+{
+	return libpq.connectionNeedsPassword(conn) ||
+	    strstr(words, "FATAL:") != NULL;
+}
+
 static int
 connect_to(struct owner *owner, const char *where, bool as_host)
 {
@@ -770,12 +777,14 @@ connect_to(struct owner *owner, const char *where, bool as_host)
 
 			postgres_words(libpq.errorMessage(owner->conn), &words);
 			r = err_set(owner->err, -EIO, "%s%s", words.data,
-			    as_host ? "; to let this host in, type: llmc fleet "
-				      "join" :
-				owner->task->owner == NULL ?
-				      "; this needs the rights of the "
-				      "database's owner: --owner URL" :
-				      "");
+			    as_host &&
+				    is_let_in_by_join(owner->conn, words.data) ?
+				"; to let this host in, type: llmc fleet "
+				"join" :
+				!as_host && owner->task->owner == NULL ?
+				"; this needs the rights of the "
+				"database's owner: --owner URL" :
+				"");
 		}
 	}
 	postgres_address_release(&address);
