@@ -227,7 +227,7 @@ TEST(reset_while_parking)
 	agent_park(adam, "look at it");
 	ck_assert_str_eq(operation_step_name(&adam->op->op), "screen");
 	call = call_op("worker.reset");
-	floor_world_refused(call, API_BUSY, "");
+	floor_world_refused(call, API_BUSY, "operation on adam");
 	floor_world_settle();
 	ck_assert_int_eq(adam->worker->status, WORKER_PAUSED);
 	ck_assert_ptr_nonnull(strstr(adam->worker->reason, "look at it"));

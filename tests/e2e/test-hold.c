@@ -78,7 +78,9 @@ TEST(a_worker_that_was_stopped_keeps_its_work)
 	auto_wait_gate("turn");
 	agent = fleet_agent_pid("adam");
 	e2e_has(fleet_do("stop", "adam", NULL)->out,
-	    "The session of adam has ended; its work is kept.\n");
+	    "The session of adam has ended; its work is kept.\n"
+	    "Continue with: llmc resume adam; to start over, type before "
+	    "that: llmc reset adam\n");
 	auto_wait_shell(e2e_path("! kill -0 %d 2>/dev/null", agent));
 	ck_assert_str_eq(fleet_status("adam"), "paused");
 	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_worktree("adam"))), "half");

@@ -298,7 +298,7 @@ expect_failure(const char *file, const char *words)
 static void
 expect_agent_failure(const char *command, const char *words)
 {
-	const char *const wanted[] = { command, "defaults.agent_command",
+	const char *const wanted[] = { command, "; see: llmc doctor --agents",
 		words };
 	cleanup_buf struct buf config = BUF_INIT;
 

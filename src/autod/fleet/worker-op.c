@@ -769,8 +769,9 @@ on_call(void *arg, struct server_call *call, struct json_object *params)
 		fleet_refuse_unknown(method->fleet, call, name);
 	else if (agent_is_taken(agent))
 		serve_refuse(call, API_BUSY,
-		    "another operation on it is in progress; try again in a "
-		    "moment");
+		    "another operation on %s is in progress; try again in a "
+		    "moment",
+		    name);
 	else
 		method->fn(method->arg, agent, call, params);
 }

@@ -302,10 +302,9 @@ find_agent(const char *name)
 static int
 refuse(const char *agent, int code, struct err *err)
 {
-	return err_errno(err, code,
-	    "cannot start the agent %s; see: llmc config get "
-	    "defaults.agent_command",
-	    agent);
+	return err_set(err, code,
+	    "cannot start the agent %s: %s; see: llmc doctor --agents", agent,
+	    strerror(-code));
 }
 
 /* Execute the agent below a keeper. */
