@@ -345,18 +345,11 @@ stop_run(struct cli *cli, const struct cli_args *args)
 	    &cli->text, "The session of %s has ended; its work is kept", name);
 	if (strcmp(status_now, "paused") != 0)
 		buf_addf(&cli->text, " (%s)", status_now);
-<<<<<<< HEAD
 	buf_addf(&cli->text, ".\nContinue with: llmc resume %s", name);
 	if (strchr(name, ':') == NULL)
-		buf_addf(
-		    &cli->text, ", or start over with: llmc reset %s", name);
+		buf_addf(&cli->text,
+		    "; to start over, type before that: llmc reset %s", name);
 	buf_addc(&cli->text, '\n');
-=======
-	buf_addf(&cli->text,
-	    ".\nContinue with: llmc resume %s; to start over, type before "
-	    "that: llmc reset %s\n",
-	    name, name);
->>>>>>> f3997843 (Name the program of the agent, the worker that is busy, and resume after a reset)
 	return CLI_OK;
 }
 
