@@ -26,7 +26,7 @@ static const struct row {
 	      "package-lock.json", "pnpm-lock.yaml" },
 	    "pnpm test", "pnpm install --frozen-lockfile", "node", NULL },
 	{ { "package.json={\"scripts\":{\"lint\":\"eslint\",\"build\":\"b\"}}",
-	      "yarn.lock", ".yarnrc.yml" },
+	      "yarn.lock", ".yarnrc.yml=nodeLinker: node-modules\n" },
 	    "yarn run lint", "yarn install --immutable", "node", NULL },
 	{ { "package.json={\"scripts\":{\"test\":\"bun test\"},"
 	    "\"dependencies\":{\"a\":\"1\"}}",
@@ -90,6 +90,8 @@ static const struct row {
 	    "ruby", NULL },
 	{ { "pom.xml", "mvnw" }, "./mvnw -B verify", NULL, "java", NULL },
 	{ { "build.gradle.kts" }, "gradle check", NULL, "java", NULL },
+	{ { "settings.gradle.kts", "app/", "gradlew" }, "./gradlew check", NULL,
+	    "java", NULL },
 	{ { "composer.json={\"scripts\":{\"test\":[\"phpunit\"]}}" },
 	    "composer test", "composer install", "php", NULL },
 	{ { "composer.json={}", "phpunit.xml" }, "vendor/bin/phpunit",
@@ -228,6 +230,21 @@ TEST(the_reason_names_the_file_that_is_there)
 	make(files, &facts, &p);
 	ck_assert_str_eq(proposals_find(&p, "auto.check_command")->reason,
 	    "There is phpunit.xml.dist");
+	proposals_release(&p);
+}
+
+/* Not node_modules: nothing to ignore, and nothing to copy. */
+TEST(yarn_without_node_modules_is_set_up)
+{
+	const char *const files[FILES_MAX] = { "package.json={}", "yarn.lock",
+		".yarnrc.yml=enableTelemetry: false\n", "go.mod" };
+	struct project_facts facts = { 0 };
+	struct proposals p;
+
+	make(files, &facts, &p);
+	assert_is(&p, "repo.setup_command", "yarn install --immutable");
+	assert_is(&p, "repo.seed_from", NULL);
+	ck_assert_uint_eq(strv_count(p.remarks), 0);
 	proposals_release(&p);
 }
 

@@ -12,7 +12,7 @@
 const char *const proposals_read[] = { "package.json", "pyproject.toml",
 	"requirements.txt", "requirements-dev.txt", "setup.cfg", "GNUmakefile",
 	"makefile", "Makefile", "CMakeLists.txt", "composer.json",
-	".worktreeinclude", ".devcontainer.json",
+	".yarnrc.yml", ".worktreeinclude", ".devcontainer.json",
 	".devcontainer/devcontainer.json", NULL };
 
 const char *const proposals_made[] = { "node_modules", ".venv", "venv",
@@ -210,6 +210,10 @@ look_node(struct look *l)
 	cleanup_free char *command = NULL, *why = NULL, *setup = NULL;
 	bool berry =
 	    strcmp(m->name, "yarn") == 0 && find(l, ".yarnrc.yml") != NULL;
+	/* By default it makes no such folder (Plug'n'Play). */
+	const char *folder =
+	    berry && !contains(l, ".yarnrc.yml", "nodeLinker") ? NULL :
+								 "node_modules";
 
 	if (find(l, "package.json") == NULL)
 		return;
@@ -237,12 +241,12 @@ look_node(struct look *l)
 	    xasprintf("%s lists the packages", lock) :
 	    xstrdup("package.json has packages to install, and there is "
 		    "no lock file");
-	if (!add_setup(l, setup, "node_modules", why))
+	if (!add_setup(l, setup, folder, why))
 		return;
 	strv_add(&l->when, "package.json");
 	if (lock != NULL)
 		strv_add(&l->when, lock);
-	if (strcmp(setup, "npm ci") != 0) /* removes it first */
+	if (folder != NULL && strcmp(setup, "npm ci") != 0) /* removes it */
 		strv_add(&l->seed, "node_modules");
 }
 
@@ -437,8 +441,14 @@ static const struct row {
 	{ "java", "build.gradle", "gradlew", "./gradlew check", NULL, NULL },
 	{ "java", "build.gradle.kts", "gradlew", "./gradlew check", NULL,
 	    NULL },
+	/* Often all build files are in folders. */
+	{ "java", "settings.gradle", "gradlew", "./gradlew check", NULL, NULL },
+	{ "java", "settings.gradle.kts", "gradlew", "./gradlew check", NULL,
+	    NULL },
 	{ "java", "build.gradle", NULL, "gradle check", NULL, NULL },
 	{ "java", "build.gradle.kts", NULL, "gradle check", NULL, NULL },
+	{ "java", "settings.gradle", NULL, "gradle check", NULL, NULL },
+	{ "java", "settings.gradle.kts", NULL, "gradle check", NULL, NULL },
 };
 
 /* The caller frees. */
