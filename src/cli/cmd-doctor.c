@@ -626,7 +626,9 @@ check_permissions(struct doctor *d)
 static void
 check_exclude(struct doctor *d)
 {
-	const char *const args[] = { "check-ignore", "--quiet", ".llmc", NULL };
+	/* Also where git tracks the config file. */
+	const char *const args[] = { "check-ignore", "--no-index", "--quiet",
+		".llmc", NULL };
 	const struct workspace *ws = &d->cli->workspace;
 
 	if (!workspace_initialised(ws) || !d->have_git)
@@ -664,8 +666,11 @@ check_origin(struct doctor *d)
 		ask[4] = remote.data;
 	if (git_ask(root, ask, NULL, &err) != 0) {
 		doctor_note(d, VERDICT_WARN, "origin", err.msg,
-		    "type: git ls-remote, or: llmc config set repo.upstream "
-		    "off");
+		    strcmp(settings_string(d->settings, "repo.upstream"),
+			"off") != 0 ?
+			"type: git ls-remote, or: llmc config set "
+			"repo.upstream off" :
+			"type: git ls-remote");
 		return;
 	}
 	detail = xasprintf("%s answers after %d ms; repo.upstream is %s",

@@ -459,6 +459,24 @@ TEST(folder_of_another_user_is_told)
 	    "belongs to user 65534, you are 0", "run llmc as that user");
 }
 
+TEST(no_setting_is_advised_that_is_set)
+{
+	const char *dir = e2e_workspace("o");
+	struct json_object *checks;
+
+	e2e_set(dir, "repo.upstream", "follow");
+	checks = doctor(dir, 0);
+	assert_check(checks, "origin", "warn", "git ls-remote",
+	    "llmc config set repo.upstream off");
+	e2e_set(dir, "repo.upstream", "off");
+	e2e_set(dir, "auto.land", "pull-request");
+	checks = doctor(dir, 1);
+	assert_check(
+	    checks, "origin", "warn", "git ls-remote", "git ls-remote");
+	ck_assert_ptr_null(strstr(
+	    json_string_or(find(checks, "origin"), "fix", ""), "upstream"));
+}
+
 TEST(removed_exclude_line_is_told)
 {
 	e2e_write(e2e_path("%s/.git/info/exclude", ws), "");
@@ -469,6 +487,10 @@ TEST(removed_exclude_line_is_told)
 	/* Ignored in another way is fine too. */
 	e2e_write(e2e_path("%s/.git/info/exclude", ws), "");
 	e2e_write(e2e_path("%s/.gitignore", ws), ".llmc\n");
+	assert_check(doctor(ws, 0), "exclude", "ok", "", NULL);
+	/* So is a config file that git tracks. */
+	e2e_git(ws, "add", "-f", ".llmc/config.toml", NULL);
+	e2e_expect(e2e_llmc(ws, "init", NULL), 0, NULL);
 	assert_check(doctor(ws, 0), "exclude", "ok", "", NULL);
 }
 
