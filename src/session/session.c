@@ -360,7 +360,7 @@ session_life(struct session *s, const struct proctree *tree,
 		.tool_ms = age(s->tool_ms),
 		.cpu_ms = age(s->cpu_ms),
 		.process = s->pane.pid != 0 && procref_alive(&s->pane),
-		.tool_open = s->record->open_tools > 0,
+		.tool_open = s->record->open_tools > 0 || s->background,
 	};
 }
 

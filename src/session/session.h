@@ -206,7 +206,7 @@ struct session_life {
 	int64_t tool_ms; /* the last end of a tool: work, not words */
 	int64_t cpu_ms;
 	bool process; /* its process exists */
-	bool tool_open;
+	bool tool_open; /* or left running at the end of a turn */
 };
 void session_life(struct session *session, const struct proctree *tree,
     struct session_life *ret_life);

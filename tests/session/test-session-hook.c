@@ -34,6 +34,8 @@ TEST(the_end_of_a_turn_is_the_owners_to_answer)
 
 TEST(a_turn_goes_on_in_the_background)
 {
+	struct session_life life;
+
 	world_begin();
 	world_up();
 	w.record.busy = true;
@@ -41,6 +43,9 @@ TEST(a_turn_goes_on_in_the_background)
 	    "Stop", "{\"background_tasks\":[{\"id\":\"b1\"}]}", some_call()));
 	world_expect("progressed");
 	ck_assert(w.record.busy);
+	/* It may be silent for as long as in a tool. */
+	session_life(w.session, NULL, &life);
+	ck_assert(life.tool_open);
 	/* Its own notifications are not prompts. */
 	world_submits("<task-notification>\nb1 has ended");
 	world_expect("");
@@ -50,6 +55,8 @@ TEST(a_turn_goes_on_in_the_background)
 	world_expect("");
 	ck_assert(world_hook("Stop", "{\"background_tasks\":[]}", some_call()));
 	world_expect("progressed turn");
+	session_life(w.session, NULL, &life);
+	ck_assert(!life.tool_open);
 }
 
 #define UUID(digit) "0000000" digit "-4f89-11d3-9a0c-0305e82c3301"
