@@ -139,6 +139,23 @@ TEST(a_remark_tells_what_to_do)
 	schema_free(&worker_table, w);
 }
 
+TEST(a_worker_in_error_tells_how_to_go_on)
+{
+	struct worker *w = worker_new("adam", NOW);
+	cleanup_buf struct buf remark = BUF_INIT;
+
+	w->status = WORKER_ERROR;
+	xstrset(&w->reason, "no disk");
+	view_row_remark(w, &remark);
+	ck_assert_str_eq(remark.data,
+	    "no disk; when the cause is gone, start over with: llmc reset adam");
+	buf_clear(&remark);
+	xstrset(&w->reason, "type: llmc reset adam");
+	view_row_remark(w, &remark);
+	ck_assert_str_eq(remark.data, "type: llmc reset adam");
+	schema_free(&worker_table, w);
+}
+
 TEST(what_oversight_found_is_shown_in_words)
 {
 	cleanup_json struct json_object *row = NULL;

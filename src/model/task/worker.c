@@ -557,6 +557,12 @@ worker_add_advice(const struct worker *worker, struct buf *out)
 		    "its task ended without a change; tell it more with: llmc "
 		    "message %s TEXT, or free it with: llmc reset %s",
 		    name, name);
+	else if (worker->status == WORKER_ERROR && !worker_is_auto(name) &&
+	    (worker->reason == NULL ||
+		strstr(worker->reason, "llmc reset ") == NULL))
+		buf_addf(out,
+		    "when the cause is gone, start over with: llmc reset %s",
+		    name);
 }
 
 bool

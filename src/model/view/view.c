@@ -534,6 +534,7 @@ set_lines(struct json_object *row, const struct task *task)
 void
 view_row_remark(const struct worker *w, struct buf *out)
 {
+	cleanup_buf struct buf advice = BUF_INIT;
 	unsigned holds = worker_holds(w);
 
 	if (w->asks_id != NULL)
@@ -542,9 +543,12 @@ view_row_remark(const struct worker *w, struct buf *out)
 				     " (another agent)",
 		    w->asks_person ? w->asks_id : "",
 		    w->asks_person ? " TEXT" : "");
-	else if (w->reason != NULL)
-		buf_adds(out, w->reason);
-	else if (w->on_hold)
+	else if (w->reason != NULL) {
+		if (w->status == WORKER_ERROR)
+			worker_add_advice(w, &advice);
+		buf_addf(out, "%s%s%s", w->reason, advice.len > 0 ? "; " : "",
+		    advice.data);
+	} else if (w->on_hold)
 		buf_addf(out, "%s; continue with: llmc resume %s",
 		    worker_in_turn(w->status) || w->status == WORKER_STARTING ?
 			"pauses at the end of its turn" :
