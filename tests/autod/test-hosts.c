@@ -14,6 +14,7 @@
 #include "metrics.h"
 #include "repo.h"
 #include "view-state.h"
+#include "view.h"
 
 TEST(a_task_is_published_claimed_and_done_by_its_own_host)
 {
@@ -604,6 +605,7 @@ is_paused(void *arg)
 TEST(the_budget_of_a_day_is_for_all_hosts)
 {
 	int64_t day = clock_wall_ms() / ((int64_t)24 * 3600 * 1000);
+	cleanup_json struct json_object *view = view_new();
 	struct metrics m = { 0 };
 
 	hosts_world_begin("[budget]\nday_tokens = 1000\n");
@@ -616,6 +618,10 @@ TEST(the_budget_of_a_day_is_for_all_hosts)
 	metrics_state_fill(&auto_world.core->state, auto_world.core->settings,
 	    clock_wall_ms(), &m);
 	ck_assert_int_eq(m.day_tokens, 2000);
+	view_state_fill(&auto_world.core->state, auto_world.core->settings,
+	    NULL, NULL, view);
+	ck_assert_int_eq(
+	    json_int_or(view_of(view, "budget"), "tokens_others", 0), 2000);
 }
 
 /* What b says of a window is of the same one if that ends at the same time; of

@@ -152,6 +152,20 @@ TEST(a_worker_that_waits_for_you_says_for_whom)
 	ck_assert_ptr_nonnull(strstr(frame.data, "waiting for you "));
 }
 
+TEST(the_budget_of_a_fleet_is_what_all_hosts_have_spent)
+{
+	cleanup_json struct json_object *view = scene_night();
+	cleanup_buf struct buf frame = BUF_INIT;
+	struct json_object *budget = view_of(view, "budget");
+
+	json_set_int(budget, "cost_micros", 1000000);
+	json_set_int(budget, "day_cost_micros", 4000000);
+	json_set_int(budget, "cost_others_micros", 3000000);
+	print_frame(view, "", &live, 80, 24, &frame);
+	ck_assert_ptr_nonnull(
+	    strstr(frame.data, "today $4.00 est. /4 ##########"));
+}
+
 TEST(a_hundred_workers_are_in_their_natural_order)
 {
 	cleanup_json struct json_object *view = scene_fleet(100);

@@ -115,13 +115,28 @@ bar_parts(int64_t used, int64_t limit)
 			   (int)((double)used / (double)limit * BAR_COLUMNS);
 }
 
+/* The budget of a day is for all hosts of a fleet. */
+static int64_t
+spent_cost(struct json_object *budget)
+{
+	return json_int_or(budget, "cost_micros", 0) +
+	    json_int_or(budget, "cost_others_micros", 0);
+}
+
+static int64_t
+spent_tokens(struct json_object *budget)
+{
+	return json_int_or(budget, "tokens", 0) +
+	    json_int_or(budget, "tokens_others", 0);
+}
+
 static void
 add_bar(struct json_object *budget, struct buf *out)
 {
-	int cost = bar_parts(json_int_or(budget, "cost_micros", 0),
-	    json_int_or(budget, "day_cost_micros", 0));
-	int tokens = bar_parts(json_int_or(budget, "tokens", 0),
-	    json_int_or(budget, "day_tokens", 0));
+	int cost = bar_parts(
+	    spent_cost(budget), json_int_or(budget, "day_cost_micros", 0));
+	int tokens = bar_parts(
+	    spent_tokens(budget), json_int_or(budget, "day_tokens", 0));
 	int parts = cost > tokens ? cost : tokens;
 
 	if (parts < 0)
@@ -141,15 +156,17 @@ add_money(struct json_object *budget, bool narrow, struct buf *out)
 	struct json_object *day =
 	    count > 0 ? json_object_array_get_idx(days, count - 1) : NULL;
 	int64_t limit = json_int_or(budget, "day_cost_micros", 0);
-	int64_t micros = json_int_or(budget, "cost_micros", 0);
+	int64_t micros = spent_cost(budget);
 
 	buf_adds(out, "today ");
-	if (micros <= 0 && json_int_or(budget, "tokens", 0) > 0) {
+	if (micros <= 0 && spent_tokens(budget) > 0) {
 		buf_addc(out, '?');
 	} else {
 		buf_addc(out, '$');
 		top_add_dollars(micros, out);
-		if (micros > 0 && !view_is(day, "cost_source", "reported"))
+		if (micros > 0 &&
+		    (!view_is(day, "cost_source", "reported") ||
+			json_int_or(budget, "cost_others_micros", 0) > 0))
 			buf_adds(out, " est.");
 		if (json_int_or(day, "unpriced", 0) > 0)
 			buf_adds(out, " +?");
@@ -165,7 +182,7 @@ add_money(struct json_object *budget, bool narrow, struct buf *out)
 		return;
 	add_bar(budget, out);
 	buf_adds(out, "  ");
-	top_add_count(json_int_or(budget, "tokens", 0), out);
+	top_add_count(spent_tokens(budget), out);
 	if (json_int_or(budget, "day_tokens", 0) > 0) {
 		buf_addc(out, '/');
 		top_add_count(json_int_or(budget, "day_tokens", 0), out);

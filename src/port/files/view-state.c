@@ -377,6 +377,12 @@ fill_budget(const struct state *state, const struct settings *settings,
 	json_set_int(budget, "day", state->today.day);
 	json_set_int(budget, "tokens", state->today.tokens);
 	json_set_int(budget, "cost_micros", state->today.cost);
+	if (state->today.tokens_others > 0 || state->today.cost_others > 0) {
+		json_set_int(
+		    budget, "tokens_others", state->today.tokens_others);
+		json_set_int(
+		    budget, "cost_others_micros", state->today.cost_others);
+	}
 	set_limit(
 	    budget, "day_tokens", settings_int(settings, "budget.day_tokens"));
 	set_limit(budget, "day_cost_micros",
