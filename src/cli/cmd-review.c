@@ -305,8 +305,9 @@ read_tests(const struct review *r, struct buf *words)
 static void
 show_head(const struct review *r)
 {
-	const char *const args[] = { "log", "-1", "--format=%B", r->commit,
-		"--", NULL };
+	/* Not the message of what has landed, if nothing is its own. */
+	const char *const args[] = { "log", "--right-only", "-1", "--format=%B",
+		r->range, "--", NULL };
 	struct cli *cli = r->cli;
 	cleanup_buf struct buf excerpt = BUF_INIT, message = BUF_INIT;
 

@@ -238,6 +238,17 @@ TEST(a_pick_tells_what_it_took)
 	e2e_has(run->out, "is already on main; nothing landed.");
 }
 
+TEST(what_has_landed_is_not_shown_as_work)
+{
+	struct e2e_run *run;
+
+	e2e_has(fleet_do("review", "adam", NULL)->out, "a.txt: seen");
+	fleet_do("accept", "adam", NULL);
+	fleet_wait("adam", "idle");
+	run = fleet_do("review", "adam", "--force", NULL);
+	ck_assert_ptr_null(strstr(run->out, "a.txt"));
+}
+
 TEST(a_review_tells_of_a_conflict)
 {
 	struct json_object *json;
