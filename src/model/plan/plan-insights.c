@@ -654,7 +654,7 @@ plan_recommend(const struct plan *plan, const struct plan_insights *insights,
 		if (!leaf->ready || leaf->slack == 0)
 			continue;
 		priority = plan_priority(m.plan, leaf->node);
-		if (m.easy_node == NULL ||
+		if (m.easy == PRIORITY_COUNT ||
 		    priority_compare(priority, m.easy) < 0) {
 			m.easy = priority;
 			m.easy_node = leaf->node;
