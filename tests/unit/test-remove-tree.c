@@ -59,7 +59,7 @@ remove_around_mount(const char *dir, const char *mounted)
 	if (unshare(CLONE_NEWNS) == -1 &&
 	    unshare(CLONE_NEWUSER | CLONE_NEWNS) == -1)
 		return 77;
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == -1 ||
 	    mount("none", mounted, "tmpfs", 0, NULL) == -1)
 		return 77;
 	return remove_tree(dir) == -EXDEV ? 0 : 1;
