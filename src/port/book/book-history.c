@@ -179,6 +179,7 @@ message_on_row(struct book_row *row, void *arg)
 }
 
 struct message_looking {
+	int64_t since_ms;
 	book_message_look_fn *fn;
 	void *arg;
 };
@@ -188,7 +189,9 @@ message_on_look(struct book_row *row, void *arg)
 {
 	const struct message_looking *looking = arg;
 	struct message *message = message_of(row);
-	bool more = message == NULL || looking->fn(message, looking->arg);
+	bool more = message == NULL ||
+	    (message->at_ms >= looking->since_ms &&
+		looking->fn(message, looking->arg));
 
 	message_free(message);
 	return more;
@@ -199,10 +202,9 @@ book_look_messages(struct book *book, int64_t since_ms,
     book_message_look_fn *fn, void *arg, struct err *err)
 {
 	return book_query(book,
-	    "SELECT m.body FROM message AS m WHERE m.at_ms >= $1 ORDER BY m.id "
-	    "DESC LIMIT $2",
-	    BOOK_VALUES(BOOK_I(since_ms), BOOK_I(LOOK_MAX)), message_on_look,
-	    &(struct message_looking){ fn, arg }, err);
+	    "SELECT m.body FROM message AS m ORDER BY m.id DESC LIMIT $1",
+	    BOOK_VALUES(BOOK_I(LOOK_MAX)), message_on_look,
+	    &(struct message_looking){ since_ms, fn, arg }, err);
 }
 
 int
