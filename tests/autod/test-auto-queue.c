@@ -213,7 +213,9 @@ TEST_ROWS(what_fails_goes_to_the_next_worker, 2)
 	ck_assert_ptr_nonnull(strstr(prompt, "but it has not landed"));
 	ck_assert_ptr_nonnull(strstr(prompt, "words"));
 	ck_assert_int_eq(auto_world_of("t1")->attempts, 1);
-	/* Its own tree, kept by a ref. */
+	/* Its own tree, kept by a ref, which git makes meanwhile. */
+	floor_world_until(
+	    floor_world_sh("git for-each-ref refs/llmc/task/t1")[0] != '\0');
 	ck_assert_str_eq(floor_world_wt("auto-1",
 			     "git log --format=%s -2; git diff HEAD "
 			     "refs/llmc/task/t1"),
