@@ -1,48 +1,58 @@
-# Two commands for people: make demo, make check. meson does the work.
+# Two commands for people: make demo, make check. They install what is missing, and
+# say what; `make` alone only builds. meson does the work.
 BUILD = build
 .DEFAULT_GOAL = all
-.PHONY: all deps lint-deps demo fleet-demo check install dist deb static bench soak \
+.NOTPARALLEL:
+.PHONY: all deps world-deps lint-deps demo fleet-demo check check-world install dist deb static bench soak \
 	fuzz format lint docs shots clean
 
-# The programs only: the tests are built when they are run.
-all: deps
+# The programs only: the tests are built when they are run. Installs nothing.
+all:
+	@tools/deps.sh missing
 	@[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD)
-	@ninja -C $(BUILD) programs
+	@ninja -C $(BUILD) $$([ -t 1 ] || echo --quiet) programs
 
 deps:
-	@contrib/deps.sh build
+	@tools/deps.sh build
+
+world-deps:
+	@tools/deps.sh world
 
 lint-deps:
-	@contrib/deps.sh lint
+	@tools/deps.sh lint
 
 # llmc at work, end to end, in a scratch repository.
-demo: all
+demo: deps all
 	@ninja -C $(BUILD) tests/tools/fake-claude
-	@contrib/demo.sh $(BUILD)
+	@tools/demo.sh $(BUILD)
 
 # Three hosts on one queue; one is killed, one paused.
-fleet-demo: all
+fleet-demo: deps all
 	@ninja -C $(BUILD) tests/tools/fake-claude
-	@contrib/fleet/demo.sh $(BUILD)
+	@tools/fleet-demo.sh $(BUILD)
 
-check: all
-	@tests/check.sh $(BUILD)
+# The tests that say whether it works, and all of them.
+check: deps all
+	@tests/check.sh $(BUILD) check
+
+check-world: world-deps all
+	@tests/check.sh $(BUILD) world
 
 install: all
 	meson install -C $(BUILD) --no-rebuild
 
 # What is committed, as an archive with its checksum: build/meson-dist.
-dist: all
+dist: deps all
 	meson dist -C $(BUILD) --no-tests --allow-dirty --formats gztar
 
 # A Debian package of that: build-deb.
 deb: dist
-	@contrib/deps.sh package
-	@contrib/deb.sh $(BUILD) build-deb
+	@tools/deps.sh package
+	@tools/deb.sh $(BUILD) build-deb
 
 # An archive with programs that need no library of the machine: build-static.
-static: all
-	@contrib/static.sh build-static
+static: deps all
+	@tools/static.sh build-static
 
 # Speed, measured and printed. One of them: make bench BENCHES=bench-overseer
 BENCHES = bench bench-fleet bench-box bench-auto bench-landing bench-plan \
@@ -57,7 +67,7 @@ bench: all
 
 # Long-running tests: every test many times, every failing system call, and each
 # fuzz target for minutes.
-soak: all lint-deps
+soak: lint-deps all
 	@tests/soak.sh $(BUILD)
 
 # Each fuzz target for FUZZ_SECONDS.
@@ -71,14 +81,14 @@ format: lint-deps
 # The parts of the documents that are generated from tables.
 docs: all
 	@ninja -C $(BUILD) --quiet tests/e2e/list-failures
-	@contrib/docs.sh $(BUILD)
+	@tools/docs.sh $(BUILD)
 
 # Pictures of the page, for the README and for looking at.
-shots: all lint-deps
+shots: lint-deps all
 	@ninja -C $(BUILD) --quiet tests/tools/fake-claude
-	@contrib/shots.sh $(BUILD)
+	@tools/shots.sh $(BUILD)
 
-lint: all lint-deps
+lint: lint-deps all
 	@tests/lint.sh $(BUILD)
 
 clean:

@@ -128,7 +128,7 @@ verdict "processes are made, signalled and reaped in one place each" \
 		src/overseer/writer.c \
 		src/port/process/errand-run.c src/port/process/sibling.c \
 		src/cli/terminal.c \
-		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
+		src/keeper/keeper-box.c src/keeper/keeper-outer.c src/keeper/keeper-program.c \
 		src/keeper/keeper-processes.c \
 		src/port/process/box-net.c)"
 verdict "the clock is read in one place" \

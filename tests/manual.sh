@@ -197,7 +197,7 @@ verdict "llmc.1 names no error code that the sources do not have" \
 			grep -q "\"$code\"" src/cli/*.c || echo "$code"
 		done)"
 verdict "every header says what it is for" \
-	"$(contrib/map.sh src tests | grep ': ?$' || true)"
+	"$(tools/map.sh src tests | grep ': ?$' || true)"
 
 if command -v mandoc >/dev/null 2>&1; then
 	verdict "mandoc finds no fault in the manuals" \

@@ -102,7 +102,7 @@ bound() { # program...
 static_builds() {
 	machine=$(uname -m)
 	mkdir "$scratch/empty"
-	contrib/static.sh "$scratch/static" || {
+	tools/static.sh "$scratch/static" || {
 		tail -n 20 "$scratch/static/$machine.log"
 		return 1
 	}

@@ -6,12 +6,14 @@
 # under valgrind, and all checkers without a limit; tries the rules of the tick
 # with SOAK_RECONCILE (400) seeds; makes every system call of llmc fail
 # in every way, and those of the overseer during a repair; kills the daemon, and
-# sessions with each kind of keeper, SOAK_KILLS (200) times and the overseer
+# sessions with each kind of keeper, SOAK_KILLS (400) times, the daemon as often
+# beside a user who rebases in the same checkout, and the overseer
 # SOAK_OVERSEER_KILLS (1,000) times;
 # ends a landing at each of its points, by a kill and by a power cut; kills the
-# daemon at each of the first SOAK_QUEUE_STEPS (600) steps of a batch, and of an
-# abort and a pause; resizes llmc top while 100 workers run;
-# runs SOAK_HOSTS_TASKS (1,000) tasks on three hosts of a fleet;
+# daemon at each step of each story of tests/faults/faults.h; resizes llmc top
+# while 100 workers run;
+# runs SOAK_HOSTS_TASKS (1,000) tasks on three hosts of a fleet, and two hosts
+# beside a hostile one for SOAK_HOSTILE (600) seconds;
 # lands SOAK_LANDINGS (1,000) times beside a user in the same checkout;
 # runs each fuzz target for SOAK_FUZZ (300) seconds and the full chaos run with
 # SOAK_SEEDS (5) seeds; measures the cost of 1,000 tasks. Prints what it did.
@@ -20,13 +22,13 @@ set -u
 build=$(cd "${1:?build folder}" && pwd)
 repeat=${SOAK_REPEAT:-20}
 seconds=${SOAK_FUZZ:-300}
-kills=${SOAK_KILLS:-200}
+kills=${SOAK_KILLS:-400}
 overseer_kills=${SOAK_OVERSEER_KILLS:-1000}
 seeds=${SOAK_SEEDS:-5}
 landings=${SOAK_LANDINGS:-1000}
-queue_steps=${SOAK_QUEUE_STEPS:-600}
 reconcile=${SOAK_RECONCILE:-400}
 hosts_tasks=${SOAK_HOSTS_TASKS:-1000}
+hostile=${SOAK_HOSTILE:-600}
 cd "$(dirname "$0")/.." || exit 1
 failed=0
 parts=0
@@ -88,46 +90,29 @@ part "the rules of the tick with $reconcile seeds" \
 	env RECONCILE_SEEDS="$reconcile" meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier "$((reconcile / 20 + 1))" \
 	--logbase soak-reconcile reconcile-property
-part "every system call fails" tests/torture.sh "$build" 1
+part "every system call fails" tests/faults/torture.sh "$build" 1
 part "every system call of the overseer fails" \
-	env LLMC_TORTURE_SEED="$(date +%s)" tests/torture-overseer.sh "$build" 1
-part "the daemon is killed $kills times" \
-	env KILLS="$kills" KILLS_SEED="$(date +%s)" \
+	env LLMC_TORTURE_SEED="$(date +%s)" tests/faults/torture-overseer.sh "$build" 1
+part "the daemon is killed $kills times, and as often beside a user" \
+	env FAULTS="$kills" FAULTS_SEED="$(date +%s)" \
 	meson test -C "$build" --print-errorlogs --verbose \
-	--timeout-multiplier "$((kills / 20 + 1))" --logbase soak-kills \
-	e2e-kills
+	--timeout-multiplier "$((3 * kills / 20 + 1))" \
+	--logbase soak-kills e2e-kills
 part "sessions are killed $kills times with each kind of keeper" \
-	env KEEPER_KILLS="$kills" KEEPER_KILLS_SEED="$(date +%s)" \
+	env FAULTS="$kills" FAULTS_SEED="$(date +%s)" \
 	meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier "$((kills / 20 + 1))" --logbase soak-keeper-kills \
 	e2e-keeper-kills
 part "the overseer is killed $overseer_kills times" \
-	env KILLS="$overseer_kills" KILLS_SEED="$(date +%s)" \
+	env FAULTS="$overseer_kills" FAULTS_SEED="$(date +%s)" \
 	meson test -C "$build" --print-errorlogs --verbose \
 	--timeout-multiplier "$((overseer_kills / 50 + 1))" \
 	--logbase soak-overseer-kills e2e-overseer-kills
-part "a landing is ended at each of its points" \
-	env LANDING_ALL=1 meson test -C "$build" --print-errorlogs --verbose \
-	--timeout-multiplier 4 --logbase soak-points \
-	fleet-faults git-crash git-move git-power-mix
-part "the daemon is killed at $queue_steps steps of a batch" \
-	env QUEUE_STEPS="$queue_steps" meson test -C "$build" \
-	--print-errorlogs --verbose \
-	--timeout-multiplier "$((queue_steps / 40 + 1))" \
-	--logbase soak-queue-kills e2e-queue-kills
-part "ends at each of 60 steps of an abort and of a pause" \
-	env OVERSIGHT_STEPS=60 meson test -C "$build" \
-	--print-errorlogs --timeout-multiplier 10 --logbase soak \
-	e2e-oversight-kills
-part "ends at each of 40 steps of a contract that is not met" \
-	env CONTRACT_KILLS=40 meson test -C "$build" \
-	--print-errorlogs --timeout-multiplier 10 --logbase soak e2e-contracts
-part "ends at each of 25 steps of a task that is parked" \
-	env WORDS_KILLS=25 meson test -C "$build" \
-	--print-errorlogs --timeout-multiplier 10 --logbase soak e2e-auto-words
-part "ends at each of 60 steps of two agents that begin" \
-	env SPAWN_KILLS=60 meson test -C "$build" --print-errorlogs \
-	--timeout-multiplier 10 --logbase soak e2e-team-delegate
+part "the daemon is killed at each step of each story" \
+	env FAULTS=all meson test -C "$build" --print-errorlogs --verbose \
+	--timeout-multiplier 60 --logbase soak-steps \
+	e2e-auto-review e2e-auto-words e2e-contracts e2e-forge-issues \
+	e2e-origin e2e-oversight-kills e2e-queue-kills e2e-team-delegate
 part "ends at each step of an upgrade" \
 	env UPGRADE_EVERY=1 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 4 --logbase soak e2e-upgrade
@@ -135,16 +120,17 @@ part "llmc top with 100 workers that run" \
 	env TOP_WORKERS=100 CK_TIMEOUT_MULTIPLIER=8 meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak-top e2e-top
 part "50 landings beside a person who pushes" \
-	env ORIGIN_LANDINGS=50 ORIGIN_KILLS=52 meson test -C "$build" \
+	env ORIGIN_LANDINGS=50 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 4 --logbase soak-origin \
 	e2e-origin
 part "three hosts with $hosts_tasks tasks, on each engine" \
 	env HOSTS_TASKS="$hosts_tasks" CK_TIMEOUT_MULTIPLIER=8 meson test \
 	-C "$build" --print-errorlogs --timeout-multiplier 60 \
 	--logbase soak-hosts e2e-hosts e2e-hosts-2 e2e-hosts-3
-part "ends at each of 96 steps of an issue" \
-	env FORGE_KILLS=96 meson test -C "$build" --print-errorlogs \
-	--timeout-multiplier 8 --logbase soak-forge e2e-forge-issues
+part "a hostile host beside two good ones for $hostile s" \
+	env HOSTILE_SECONDS="$hostile" CK_TIMEOUT_MULTIPLIER=8 meson test \
+	-C "$build" --print-errorlogs --timeout-multiplier 8 \
+	--logbase soak-hostile e2e-hosts-hostile
 part "$landings landings beside a user in the same checkout" \
 	env RACE_LANDINGS="$landings" RACE_SEED="$(($(date +%s) % 100000 + 1))" \
 	meson test -C "$build" --print-errorlogs --verbose \

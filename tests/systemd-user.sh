@@ -19,8 +19,8 @@ if [ "${2:-}" != inside ]; then
 fi
 cd "$(dirname "$0")/.."
 units=$PWD/contrib/systemd/user
-# shellcheck source=contrib/scratch.sh
-. contrib/scratch.sh
+# shellcheck source=tools/scratch.sh
+. tools/scratch.sh
 scratch_begin "$build" "a project"
 programs=$scratch/programs
 n=0

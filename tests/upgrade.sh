@@ -9,7 +9,7 @@ build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")/.."
 for program in dh dpkg lintian fakeroot tmux; do
 	command -v "$program" >/dev/null 2>&1 || {
-		echo "1..0 # SKIP no $program: contrib/deps.sh package"
+		echo "1..0 # SKIP no $program: tools/deps.sh package"
 		exit 0
 	}
 done
@@ -83,7 +83,7 @@ deb=${2:-}
 if [ -z "$deb" ]; then
 	meson dist -C "$build" --no-tests --allow-dirty --formats gztar \
 		>/dev/null 2>&1
-	deb=$(contrib/deb.sh "$build" "$build/deb" | tail -n 1)
+	deb=$(tools/deb.sh "$build" "$build/deb" | tail -n 1)
 fi
 echo 1..11
 ok "lintian has nothing to say" \

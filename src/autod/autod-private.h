@@ -116,7 +116,7 @@ int look_read_goals(
  */
 
 struct store_task {
-	const char *name; /* check, export, import, sql */
+	const char *name; /* check, copy, export, sql */
 	const char *file; /* NULL = none */
 	const char *sql; /* a query */
 	const char *owner; /* pid of the daemon that started it, NULL = none */

@@ -14,6 +14,7 @@
 #include "book-history.h"
 #include "book.h"
 #include "config.h"
+#include "daily-copy.h"
 #include "git-ask.h"
 #include "loop.h"
 #include "workspace.h"
@@ -36,7 +37,7 @@ static int
 fail(const struct err *err)
 {
 	fprintf(stderr, "autod: %s\n", err->msg);
-	return 1;
+	return err->code == -EUCLEAN ? STORE_TASK_DAMAGED : 1;
 }
 
 /* The daemon that started this has the lock. With it the job ends too: the next
@@ -54,57 +55,32 @@ follow_owner(const char *owner, struct err *err)
 	return 0;
 }
 
-/* A descriptor, 0 = not needed. */
-static int
-take_lock(const struct workspace *workspace, const char *name, struct err *err)
-{
-	cleanup_free char *path = workspace_path(workspace, "state.lock");
-	int r;
-
-	/* A daemon that does not know of it would not load the plans. */
-	if (strcmp(name, "import") != 0)
-		return 0;
-	r = lock_try(path, err);
-	if (r == -EAGAIN)
-		return err_set(err, r,
-		    "the daemon has the book; type: llmc doctor store %s",
-		    name);
-	return r;
-}
-
 static int
 run(const struct workspace *workspace, const struct store_task *task,
     struct json_object **ret_report, struct err *err)
 {
 	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
-	size_t records = 0, events = 0;
 	int r;
 
 	if (strcmp(task->name, "check") == 0)
 		return book_check(path, ret_report, err);
+	if (strcmp(task->name, "copy") == 0) {
+		cleanup_free char *to =
+		    workspace_path(workspace, WORKSPACE_BOOK_COPY);
+
+		return book_copy(path, to, err);
+	}
 	if (strcmp(task->name, "sql") == 0)
 		return book_sql(path, task->sql != NULL ? task->sql : "",
 		    API_SQL_MS, ret_report, err);
-	if (strcmp(task->name, "export") == 0) {
-		r = book_export(path, task->file, err);
-		if (r < 0 || task->file == NULL)
-			return r;
-		*ret_report = json_object_new_object();
-		json_set_string(*ret_report, "file", task->file);
-		return 0;
-	}
-	if (strcmp(task->name, "import") != 0)
+	if (strcmp(task->name, "export") != 0)
 		return err_set(err, -EINVAL,
-		    "unknown task %s: check, export, import or sql",
-		    task->name);
-	if (task->file == NULL)
-		return err_set(err, -EINVAL, "import needs a file");
-	r = book_import(path, task->file, &records, &events, err);
-	if (r < 0)
+		    "unknown task %s: check, copy, export or sql", task->name);
+	r = book_export(path, task->file, err);
+	if (r < 0 || task->file == NULL)
 		return r;
 	*ret_report = json_object_new_object();
-	json_set_int(*ret_report, "records", (int64_t)records);
-	json_set_int(*ret_report, "events", (int64_t)events);
+	json_set_string(*ret_report, "file", task->file);
 	return 0;
 }
 
@@ -113,16 +89,11 @@ store_task_run(const struct workspace *workspace, const struct store_task *task)
 {
 	cleanup_json struct json_object *report = NULL;
 	struct err err = { 0 };
-	int lock = task->owner != NULL ? follow_owner(task->owner, &err) :
-					 take_lock(workspace, task->name, &err);
-	int r = lock;
+	int r = task->owner != NULL ? follow_owner(task->owner, &err) : 0;
 
 	if (r >= 0)
 		r = run(workspace, task, &report, &err);
-	r = r < 0 ? fail(&err) : report != NULL ? print(report) : 0;
-	if (lock > 0)
-		close(lock);
-	return r;
+	return r < 0 ? fail(&err) : report != NULL ? print(report) : 0;
 }
 
 /* --- a new state -------------------------------------------------------- */
@@ -352,8 +323,7 @@ static void
 on_drained(const struct shared_answer *answer, void *arg)
 {
 	struct visit *visit = arg;
-	const char *host = visit->task->host != NULL ? visit->task->host :
-						       visit->place->host.data;
+	const char *host = visit->place->host.data;
 
 	if (!is_good(visit, answer))
 		return;
@@ -433,13 +403,17 @@ on_state(enum shared_state state, const char *words, void *arg)
 	} else if (strcmp(verb, "leave") == 0) {
 		shared_ask(visit->shared, hosts, 1, DEADLINE_MS,
 		    on_hosts_before_leave, visit);
+	} else if (task->host != NULL &&
+	    strcmp(task->host, visit->place->host.data) != 0) {
+		end(visit,
+		    err_set(visit->err, -EPERM,
+			"a host drains itself; on %s, type: llmc fleet drain "
+			"%s%s",
+			task->host, task->host, task->undo ? " --undo" : ""));
 	} else {
 		shared_ask(visit->shared,
-		    &SHARED_CALL(SHARED_DRAIN,
-			BOOK_T(task->host != NULL ? task->host :
-						    visit->place->host.data),
-			BOOK_I(task->undo ? 0 : 1)),
-		    1, DEADLINE_MS, on_drained, visit);
+		    &SHARED_CALL(SHARED_DRAIN, BOOK_I(task->undo ? 0 : 1)), 1,
+		    DEADLINE_MS, on_drained, visit);
 	}
 }
 

@@ -165,7 +165,7 @@ static const char usage[] =
     "usage: autod [--root DIR] [--oneshot]\n"
     "       autod [--root DIR] --auto [--until-empty] [--concurrency N]\n"
     "             [--task-pool-command CMD] [--post-accept-command CMD]\n"
-    "       autod [--root DIR] --store-task check|export|import|sql\n"
+    "       autod [--root DIR] --store-task check|copy|export|import|sql\n"
     "             [--file FILE] [--sql QUERY]\n"
     "       autod [--root DIR] --look WHAT\n"
     "       autod [--root DIR] --fleet VERB [--owner URL] [--host HOST] "

@@ -103,6 +103,12 @@ clock_kernel_ms(int64_t ms)
 	return (ms + clock_scale() - 1) / clock_scale();
 }
 
+int64_t
+clock_of_kernel_ms(int64_t ms)
+{
+	return ms * clock_scale();
+}
+
 void
 clock_virtual_begin(int64_t mono_ms, int64_t wall_ms)
 {

@@ -32,6 +32,9 @@ int64_t clock_file_ms(const struct timespec *at);
  * duration to kernel time, rounded up, for code that waits without the loop. */
 int64_t clock_kernel_us(int64_t us);
 int64_t clock_kernel_ms(int64_t ms);
+/* The other way, for how long another program may take, which runs no faster.
+ */
+int64_t clock_of_kernel_ms(int64_t ms);
 
 /* Virtual time: both clocks stand still until advanced. Starts at the given
  * times; clock_virtual_end() returns to the machine's clocks. */

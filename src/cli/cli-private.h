@@ -129,6 +129,7 @@ struct cli_command {
 	bool guarded; /* refused inside an agent's own session, also if its
 		       * method says so (api.h) ... */
 	bool repairs; /* ... but not in the overseer's own repair session */
+	bool travels; /* HOST:NAME as its first argument: it runs there */
 	unsigned needs;
 	const struct schema_field *shape; /* of its JSON; NULL = that of its
 					   * method's result */
@@ -268,6 +269,11 @@ void flag_list(struct json_object *params, const char *key,
 /* Is this word (NULL = was not given) a priority? CLI_OK, or it is misuse. */
 int flag_priority(
     struct cli *cli, const struct cli_command *command, const char *word);
+
+/* Of a command whose first argument is HOST:NAME: llmc over ssh, to the host,
+ * as the person who is let in there. Comes back only to say why not. */
+int elsewhere_run(struct cli *cli, const struct cli_command *command,
+    const struct cli_args *args);
 
 /* The value of --since. */
 #define SINCE_EXPECTED                                                          \
@@ -521,6 +527,8 @@ void plan_tell_next(struct cli *cli, enum plan_next what);
 
 /* Its member push, not NULL. */
 void landing_text_push(struct cli *cli, struct json_object *push);
+/* What has landed on a result that was overtaken. */
+void landing_text_unproven(struct cli *cli, const char *commit);
 
 /* --- logs and events --------------------------------------------------- */
 

@@ -533,30 +533,6 @@ answer_open(
 	return open;
 }
 
-/* HOST:ASK: the daemon there runs llmc answer. */
-static int
-answer_elsewhere(const struct answering *a, const char *name)
-{
-	cleanup_free char *host = xstrndup(name, strcspn(name, ":"));
-	cleanup_json struct json_object *result = NULL;
-	struct json_object *letter =
-	    remote_params("ask", strchr(name, ':') + 1, "text", a->text, NULL);
-	struct json_object *params =
-	    remote_params("host", host, "method", "answer", NULL);
-	int status;
-
-	json_set_bool(letter, "yes", a->yes);
-	json_set_bool(letter, "no", a->no);
-	json_set(params, "params", letter);
-	status = remote_call(a->cli, "fleet.letter", params, 0, &result);
-	if (status != CLI_OK)
-		return status;
-	cli_say(
-	    a->cli, "", json_string_or(result, "result", "Answered."), "\n");
-	a->cli->result = remote_params("ask", name, "status", "answered", NULL);
-	return CLI_OK;
-}
-
 static int
 answer_run(struct cli *cli, const struct cli_args *args)
 {
@@ -573,8 +549,6 @@ answer_run(struct cli *cli, const struct cli_args *args)
 	if (!a.yes && !a.no && a.text == NULL)
 		return cli_misuse(
 		    cli, &cmd_answer, "say what: TEXT, --yes or --no");
-	if (strchr(args->list[0], ':') != NULL)
-		return answer_elsewhere(&a, args->list[0]);
 	return answer(&a, args->list[0]);
 }
 
@@ -595,13 +569,14 @@ const struct cli_command cmd_answer = {
 	    "review    --yes accepts the work that llmc review has shown, TEXT "
 	    "sends it back\n"
 	    "told      it is marked as seen\n\n"
-	    "HOST:ASK (borg:a12) is asked by another host of the fleet, and "
-	    "answered there.\n",
+	    "HOST:ASK (borg:a12) is asked by another host of the fleet: ssh "
+	    "runs this command\nthere.\n",
 	.example = "answer a12 Use the second option",
 	.flags = answer_flags,
 	.min_args = 1,
 	.max_args = 1000,
 	.method = "ask.end",
 	.guarded = true,
+	.travels = true,
 	.run = answer_run,
 };

@@ -30,11 +30,22 @@ static const struct view_column columns[] = {
 	{ "Title", "title", .flexible = true },
 };
 
+void
+landing_text_unproven(struct cli *cli, const char *commit)
+{
+	cli_coloured(cli, "33", "not checked");
+	buf_addf(&cli->text,
+	    ": %.7s landed on a result that was overtaken, and is checked "
+	    "next\n",
+	    commit);
+}
+
 static void
 add_branch(struct cli *cli, struct json_object *list)
 {
 	const char *branch = json_string_or(list, "landing_branch", "");
 	const char *hold = json_string_or(list, "hold", NULL);
+	const char *unproven = json_string_or(list, "unproven_sha", NULL);
 	struct json_object *runs = NULL;
 
 	if (json_bool_or(list, "red", false)) {
@@ -55,6 +66,8 @@ add_branch(struct cli *cli, struct json_object *list)
 		    clock_wall_ms() - json_int_or(run, "since_unix", 0) * 1000);
 		buf_adds(&cli->text, " by now\n");
 	}
+	if (unproven != NULL)
+		landing_text_unproven(cli, unproven);
 	if (hold != NULL) {
 		buf_addf(&cli->text, "%s cannot be moved: ", branch);
 		cli_say(cli, "", hold, "\n");

@@ -286,32 +286,92 @@ attach_target(struct cli *cli, const struct settings *settings,
 	return status;
 }
 
-/* HOST:WORKER of a fleet: over ssh, to the llmc there. */
-static int
-go_elsewhere(struct cli *cli, const char *verb, const char *target)
+/* The words of ssh for HOST:NAME of a fleet, which run llmc there with these
+ * words (for a shell). NULL: said why not. The caller frees. */
+static char **
+ssh_argv(struct cli *cli, const char *target, bool terminal, const char *words,
+    int *ret_status)
 {
 	static const char *const sections[] = { VIEW_HOSTS, NULL };
 	cleanup_free char *host = xstrndup(target, strcspn(target, ":"));
 	cleanup_json struct json_object *view = NULL;
-	cleanup_buf struct buf there = BUF_INIT, words = BUF_INIT;
+	cleanup_buf struct buf there = BUF_INIT;
 	struct json_object *row = NULL;
-	struct err err = { 0 };
-	const char *argv[] = { "ssh", "-t", NULL, NULL, NULL };
+	const char *ssh;
+	char **argv = NULL;
 
 	if (view_source_ask(cli, sections, &view))
 		row = view_row(view, VIEW_HOSTS, host);
-	argv[2] = json_string_or(row, "ssh", NULL);
-	if (argv[2] == NULL || argv[2][0] == '-')
-		return cli_fail(cli, "no_such_host",
+	ssh = json_string_or(row, "ssh", NULL);
+	if (ssh == NULL || ssh[0] == '-') {
+		*ret_status = cli_fail(cli, "no_such_host",
 		    row == NULL ? "no host %s is known; see: llmc fleet hosts" :
 				  "how to reach %s is not known; on it, type: "
 				  "llmc config set fleet.ssh USER@MACHINE",
 		    host);
+		return NULL;
+	}
+	strv_add(&argv, "ssh");
+	if (terminal)
+		strv_add(&argv, "-t");
+	strv_add(&argv, ssh);
 	buf_adds(&there, "llmc --root ");
 	text_add_shell(&there, json_string_or(row, "root", "."));
-	buf_addf(&there, " %s ", verb);
+	buf_addf(&there, " %s", words);
+	strv_add(&argv, there.data);
+	return argv;
+}
+
+int
+elsewhere_run(struct cli *cli, const struct cli_command *command,
+    const struct cli_args *args)
+{
+	const char *target = args->list[0];
+	cleanup_buf struct buf words = BUF_INIT;
+	cleanup_strv char **argv = NULL;
+	struct err err = { 0 };
+	int status = CLI_OK;
+
+	buf_addf(&words, "%s%s", cli->json ? "--json " : "", command->name);
+	for (int i = 0; i < args->given_count; i++) {
+		const struct cli_flag *flag =
+		    &command->flags[args->given[i].flag];
+
+		buf_addf(&words, " --%s", flag->name);
+		if (flag->value != NULL) {
+			buf_addc(&words, ' ');
+			text_add_shell(&words, args->given[i].value);
+		}
+	}
+	buf_adds(&words, " -- ");
+	text_add_shell(&words, strchr(target, ':') + 1);
+	for (int i = 1; i < args->count; i++) {
+		buf_addc(&words, ' ');
+		text_add_shell(&words, args->list[i]);
+	}
+	argv = ssh_argv(cli, target,
+	    terminal_here() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+	    words.data, &status);
+	if (argv == NULL)
+		return status;
+	terminal_become((const char *const *)argv, &err);
+	return cli_fail_err(cli, "ssh", &err);
+}
+
+/* Attach and peek: without a terminal, the command is printed. */
+static int
+go_elsewhere(struct cli *cli, const char *verb, const char *target)
+{
+	cleanup_buf struct buf there = BUF_INIT, words = BUF_INIT;
+	cleanup_strv char **argv = NULL;
+	struct err err = { 0 };
+	int status = CLI_OK;
+
+	buf_addf(&there, "%s ", verb);
 	text_add_shell(&there, strchr(target, ':') + 1);
-	argv[3] = there.data;
+	argv = ssh_argv(cli, target, true, there.data, &status);
+	if (argv == NULL)
+		return status;
 	for (size_t i = 0; argv[i] != NULL; i++) {
 		if (i > 0)
 			buf_addc(&words, ' ');
@@ -324,7 +384,7 @@ go_elsewhere(struct cli *cli, const char *verb, const char *target)
 		buf_addf(&cli->text, "%s\n", words.data);
 		return CLI_OK;
 	}
-	terminal_become(argv, &err);
+	terminal_become((const char *const *)argv, &err);
 	return cli_fail_err(cli, "ssh", &err);
 }
 

@@ -485,6 +485,19 @@ show_push(struct status *s)
 	landing_text_push(s->cli, push);
 }
 
+/* What has landed on a result that was overtaken. */
+static void
+show_unproven(struct status *s)
+{
+	const char *commit = json_string_or(s->head, "unproven", NULL);
+
+	if (commit == NULL)
+		return;
+	json_set_string(s->cli->result, "unproven", commit);
+	status_section(s->cli, "LANDING");
+	landing_text_unproven(s->cli, commit);
+}
+
 /* Without asking git for a landing branch that is not set. */
 static int
 load_settings(struct cli *cli, struct settings **ret_settings)
@@ -558,6 +571,7 @@ status_run(struct cli *cli, const struct cli_args *args)
 			show_goals_elsewhere(&s);
 			status_days_show(&s);
 			show_push(&s);
+			show_unproven(&s);
 		}
 		show_needs(&s);
 		show_summary(&s);
@@ -596,6 +610,9 @@ static const struct schema status_shape = SCHEMA_SHAPE(
 	.of = &status_day_shape),
     SCHEMA_MAY("push", OBJECT, "only while something is wrong with origin",
 	.of = &push_record_schema),
+    SCHEMA_MAY("unproven", STRING,
+	"commit that landed on a result that was overtaken, and that no check "
+	"has passed yet"),
     SCHEMA_IS("needs", ROWS, "what needs a person now, the most urgent first",
 	.of = &view_need_schema),
     SCHEMA_IS("summary", MAP, "workers by status", .of = SCHEMA_VALUES(INT)));

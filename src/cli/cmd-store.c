@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc doctor store: the book: checked, exported, imported, queried. llmc
+/* llmc doctor store: the book: checked, exported, queried. llmc
  * fleet: several hosts with one repository and one queue. The owner of the book
  * does both: autod, in a process of its own (autod/fleet-task.h). */
 #include "base.h"
@@ -122,20 +122,6 @@ store_export(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static int
-store_import(struct cli *cli, const struct cli_args *args)
-{
-	int status = ask(cli, "overseer.store.import",
-	    file_params(args->list[1]), "importing");
-
-	if (status == CLI_OK) {
-		buf_adds(&cli->text, "Imported ");
-		add_counts(cli);
-		buf_adds(&cli->text, ".\n");
-	}
-	return status;
-}
-
 /* Numbers are on the right, if all of a column are. */
 static bool
 has_numbers(struct json_object *rows, size_t column)
@@ -212,29 +198,25 @@ store_sql(struct cli *cli, const struct cli_args *args)
 static const struct verb store_verbs[] = {
 	{ "check", 0, 0, 0, "check", store_check },
 	{ "export", 0, 1, 0, "export [FILE]", store_export },
-	{ "import", 1, 1, 0, "import FILE", store_import },
 	{ "sql", 1, 1, 0, "sql QUERY", store_sql },
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
 const struct cli_command cmd_store = {
 	.name = "doctor store",
-	.usage = "check | export [FILE] | import FILE | sql QUERY",
+	.usage = "check | export [FILE] | sql QUERY",
 	.summary = "check, save and query the book of all state",
 	.help =
 	    "check    look for damage, and for records that do not belong "
 	    "together\n"
 	    "export   write all goals, and what happened, as JSON to FILE, or "
 	    "print it\n"
-	    "import   read such a file into a repository that has no goals "
-	    "yet\n"
 	    "sql      print what QUERY finds, one SELECT; its tables:\n"
 	    "         llmc doctor store sql \"SELECT name, sql FROM "
 	    "sqlite_schema\"\n\n"
 	    "All state is in .llmc/llmc.db, an SQLite file. If it is damaged, "
 	    "the daemon moves\nit aside (.llmc/llmc.corrupt-<time>.db) when "
-	    "it starts, goes on with what can be\nread of it, and tells you. "
-	    "While import runs, nothing is planned.\n",
+	    "it starts, goes on with what can be\nread of it, and tells you.\n",
 	.example = "doctor store export backup.json",
 	.min_args = 1,
 	.max_args = 2,
@@ -489,7 +471,7 @@ const struct cli_command cmd_fleet = {
 	    "migrate  bring its tables up to date with this llmc\n"
 	    "join     let this host in: its number, its role, its password\n"
 	    "hosts    show all hosts: what they do and what they have\n"
-	    "drain    let a host finish what it has, and take no new task\n"
+	    "drain    let this host finish what it has, and take no new task\n"
 	    "leave    take this host out, once it has no task\n"
 	    "check    ask the database as this host, and say what is wrong\n\n"
 	    "First: llmc config set fleet.database "

@@ -175,6 +175,7 @@ const struct cli_command cmd_add = {
 	.min_args = 1,
 	.max_args = 1,
 	.method = "worker.add",
+	.repairs = true,
 	.shape = CLI_SHAPE(OBJECT, add_shape),
 	.run = add_run,
 };
@@ -203,13 +204,7 @@ message_named(
 static int
 message_run(struct cli *cli, const struct cli_args *args)
 {
-	cleanup_free char *name = xstrdup(args->list[0]);
-	const struct worker elsewhere = { .name = name };
-
-	/* HOST:WORKER is known there. */
-	return strchr(name, ':') != NULL ?
-	    message_named(cli, &elsewhere, args) :
-	    roster_with(cli, name, message_named, args);
+	return roster_with(cli, args->list[0], message_named, args);
 }
 
 const struct cli_command cmd_message = {
@@ -222,11 +217,12 @@ const struct cli_command cmd_message = {
 	    "conversation continues. To\na worker that waits for review, it is "
 	    "a rejection. TEXT - reads standard input;\nwithout TEXT, an "
 	    "editor opens. HOST:WORKER is one of another host of the "
-	    "fleet.\n",
+	    "fleet: ssh runs\nthis command there.\n",
 	.example = "message adam 'Update the manual, too'",
 	.min_args = 1,
 	.max_args = 2,
 	.method = "worker.message",
+	.travels = true,
 	.run = message_run,
 };
 
@@ -258,10 +254,11 @@ const struct cli_command cmd_pause = {
 	    "work can land; to\nend its session at once, use llmc stop. The "
 	    "pause lasts until llmc resume, also\nacross restarts of the "
 	    "daemon. Without a name, every worker pauses.\nHOST:WORKER is one "
-	    "of another host of the fleet.\n",
+	    "of another host of the fleet: ssh runs this command there.\n",
 	.example = "pause adam",
 	.max_args = 1,
 	.method = "worker.pause",
+	.travels = true,
 	.needs = CLI_DAEMON_DOES,
 	.run = pause_run,
 };
@@ -320,11 +317,12 @@ const struct cli_command cmd_resume = {
 	    "grants the same amount once more, and oversight does not stop "
 	    "that task for the\nsame kind of finding again. Without a name, "
 	    "everything that is paused or parked\ncontinues. HOST:WORKER is "
-	    "one of another host of the fleet.\n",
+	    "one of another host of the fleet: ssh runs this command\nthere.\n",
 	.example = "resume adam",
 	.flags = resume_flags,
 	.max_args = 1,
 	.method = "auto.resume",
+	.travels = true,
 	.shape = CLI_SHAPE(ONE, resume_forms),
 	.run = resume_run,
 };
@@ -346,10 +344,8 @@ stop_run(struct cli *cli, const struct cli_args *args)
 	if (strcmp(status_now, "paused") != 0)
 		buf_addf(&cli->text, " (%s)", status_now);
 	buf_addf(&cli->text, ".\nContinue with: llmc resume %s", name);
-	if (strchr(name, ':') == NULL)
-		buf_addf(&cli->text,
-		    "; to start over, type before that: llmc reset %s", name);
-	buf_addc(&cli->text, '\n');
+	buf_addf(&cli->text,
+	    "; to start over, type before that: llmc reset %s\n", name);
 	return CLI_OK;
 }
 
@@ -364,11 +360,12 @@ const struct cli_command cmd_stop = {
 	    "continues from there.\nUntil then the worker takes no new task. "
 	    "To stop everything, use llmc down; to\nlet a worker finish its "
 	    "turn first, llmc pause. HOST:WORKER is one of another host\nof "
-	    "the fleet.\n",
+	    "the fleet: ssh runs this command there.\n",
 	.example = "stop adam",
 	.min_args = 1,
 	.max_args = 1,
 	.method = "worker.stop",
+	.travels = true,
 	.needs = CLI_DAEMON_DOES,
 	.run = stop_run,
 };

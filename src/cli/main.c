@@ -434,6 +434,9 @@ cli_run(struct cli *cli, const struct cli_command *command,
 	cleanup_free char *otherwise = NULL;
 	struct cli_args listing = *args;
 
+	if (command->travels && args->count > 0 &&
+	    strchr(args->list[0], ':') != NULL)
+		return elsewhere_run(cli, command, args);
 	if (command->verbs == NULL)
 		return command->run(cli, args);
 	if (args->count == 0) {

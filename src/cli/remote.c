@@ -198,28 +198,6 @@ remote_start_command(struct cli *cli)
 	return view_start_command(json_member(view, "head"));
 }
 
-/* Of a worker of another host, HOST:WORKER: the daemon there does it. */
-static bool
-try_elsewhere(struct cli *cli, const char *method, struct json_object *params,
-    const char *worker, struct json_object **ret_result, const char **ret_code,
-    struct err *err)
-{
-	cleanup_free char *host = xstrndup(worker, strcspn(worker, ":"));
-	cleanup_free char *name = xstrdup(strchr(worker, ':') + 1);
-	cleanup_json struct json_object *result = NULL;
-	struct json_object *letter =
-	    remote_params("host", host, "method", method, NULL);
-	bool done;
-
-	json_set_string(params, "worker", name);
-	json_set(letter, "params", params);
-	done =
-	    remote_try(cli, "fleet.letter", letter, 0, &result, ret_code, err);
-	*ret_result = done ? json_object_get(json_member(result, "result")) :
-			     take_ptr(&result);
-	return done;
-}
-
 bool
 remote_try(struct cli *cli, const char *method, struct json_object *params,
     int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
@@ -230,14 +208,9 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 	cleanup_free char *socket = remote_socket(cli);
 	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
 	int64_t until = clock_mono_ms() + RESTART_MS;
-	const char *worker =
-	    params != NULL ? json_string_or(params, "worker", "") : "";
 	int code = 0, r;
 
 	*ret_result = NULL;
-	if (strchr(worker, ':') != NULL)
-		return try_elsewhere(cli, method, take_ptr(&owned), worker,
-		    ret_result, ret_code, err);
 	if (deadline_ms <= 0)
 		deadline_ms = DEADLINE_MS;
 	for (;;) {

@@ -213,6 +213,8 @@ static const struct schema_field fields[] = {
 	MADE("age_secs", INT, SCHEMA_NULLABLE,
 	    .help = "since it was created, assigned or ended"),
 	FIELD("commit_sha", commit),
+	MORE("overtaken", overtaken,
+	    .help = "it landed on a result that was overtaken"),
 	MORE("landed_before", landed_before,
 	    .help = "the commit that it landed as when it was done before"),
 	FIELD("reason", reason,

@@ -23,6 +23,10 @@
 
 struct keeper;
 
+/* What a program is closed to (Landlock's words). */
+#define KEEPER_SCOPE_ABSTRACT (1U << 0)
+#define KEEPER_SCOPE_SIGNAL   (1U << 1)
+
 #define KEEPER_FAILED 125 /* exit status: nothing was started */
 
 /* Between keeper and inner process: the keeper is gone, end everything. */
@@ -54,6 +58,14 @@ struct keeper {
 	sigset_t mask; /* of the program: before we blocked everything */
 	int go, said; /* in the inner process: from the keeper a byte a step, to
 		       * it how the program is */
+};
+
+/* What `keeper --bare` prepares for bwrap. */
+struct keeper_bare {
+	bool scoped; /* closed to abstract unix sockets of others */
+	int filter; /* where that of system calls is open; -1: nowhere */
+	int seal; /* and a sealed copy of the file; -1: nowhere */
+	const char *sealed;
 };
 
 /* --- the processes below ----------------------------------------------- */
@@ -112,8 +124,15 @@ long keeper_cgroup_oom_kills(const struct keeper *keeper);
 /* "keeper: ..." and a newline, to standard error. */
 void keeper_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Why the program could not be executed (errno): said, and the exit status. */
+int keeper_exec_failed(const char *program);
+
 /* Negative errno if the kernel does not have it (Landlock ABI 6). */
 int keeper_scope_check(void);
+
+/* For the calling process and all that it starts, for ever. Without the right
+ * to do this as root, programs with the set-user-ID bit lose its effect. */
+int keeper_scope_enter(unsigned scopes);
 
 /* In the keeper, first. False if the parent is gone: start nothing. */
 bool keeper_command_begin(struct keeper *keeper);
@@ -124,14 +143,19 @@ void keeper_command_resend(void);
 /* In the keeper: end by the signal that ended the program. May return. */
 void keeper_command_die(int signo);
 
-/* Become it without keeping it, with the standard streams only. scoped: and
- * closed to abstract unix sockets of others; filter: where that for
- * bwrap is open, -1 = nowhere. The exit status if that fails. */
-int keeper_program_become(char **argv, bool scoped, int filter);
-
 /* Start it, pass signals on to it, collect orphans, and exit with its status
  * when it has ended, or when the keeper has. */
 _Noreturn void keeper_program_run(const struct keeper *keeper);
+
+/* --- around and in a box, without keeping (keeper-box.c) --------------- */
+
+/* Become the program, with the standard streams only; /dev/null is not mounted
+ * over what has gone. The exit status if that fails. */
+int keeper_box_become(char **argv, const struct keeper_bare *bare);
+
+/* Be the init of the box: the exit status of the program. What is open at
+ * `spare` and above is closed. */
+int keeper_box_init(char **argv, int spare);
 
 /* --- the keeper itself ------------------------------------------------- */
 

@@ -2,17 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/keyctl.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,9 +18,8 @@
 
 #include "keeper-private.h"
 
-#define KEEPER_SCOPE_ABSTRACT (1U << 0)
-
-#define KEEPER_SCOPE_SIGNAL (1U << 1)
+#define NOT_EXECUTABLE 126
+#define NOT_FOUND      127
 
 void
 keeper_say(const char *fmt, ...)
@@ -48,6 +41,15 @@ keeper_say(const char *fmt, ...)
 		return; /* it has no reader */
 }
 
+int
+keeper_exec_failed(const char *program)
+{
+	int error = errno;
+
+	keeper_say("cannot start %s: %s", program, strerror(error));
+	return error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
+}
+
 #define ABI_SCOPES  6
 #define GET_VERSION 1U
 
@@ -66,9 +68,7 @@ keeper_scope_check(void)
 	return abi < ABI_SCOPES ? -EOPNOTSUPP : 0;
 }
 
-/* For the calling process and all that it starts, for ever. Without the right
- * to do this as root, programs with the set-user-ID bit lose its effect. */
-static int
+int
 keeper_scope_enter(unsigned scopes)
 {
 	const struct ruleset ruleset = { .scoped = scopes };
@@ -234,112 +234,11 @@ continue_group(pid_t pid, void *arg)
 		kill(-*group, SIGCONT);
 }
 
-/* The architecture of a call, and the one of 32-bit programs with the first of
- * its three numbers, which follow each other. */
-#if defined(__x86_64__)
-#define OWN_ARCH    AUDIT_ARCH_X86_64
-#define OTHER_ARCH  AUDIT_ARCH_I386
-#define OTHER_FIRST 286
-#elif defined(__aarch64__)
-#define OWN_ARCH    AUDIT_ARCH_AARCH64
-#define OTHER_ARCH  AUDIT_ARCH_ARM
-#define OTHER_FIRST 309
-#endif
-
-#define X32_BIT 0x40000000U /* of a number, on x86_64 */
-
-#define LOAD(field)                        \
-	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, \
-	    (uint32_t)offsetof(struct seccomp_data, field))
-#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
-
-/* Go on, or skip so many. */
-#define IF_EQUAL(value, skip) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
-
-/* As a kernel without keyrings answers. */
-#define REFUSE RETURN(SECCOMP_RET_ERRNO | ENOSYS)
-
-static const struct sock_filter keeper_filter_filter[] = {
-#ifdef OWN_ARCH
-	LOAD(arch),
-	IF_EQUAL(OTHER_ARCH, 5),
-	LOAD(nr),
-	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_FIRST, 0, 2),
-	BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, OTHER_FIRST + 2, 1, 0),
-	REFUSE,
-	RETURN(SECCOMP_RET_ALLOW),
-	IF_EQUAL(OWN_ARCH, 1),
-	BPF_STMT(BPF_JMP | BPF_JA, 1),
-	REFUSE,
-#endif
-	LOAD(nr),
-	BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~X32_BIT),
-	IF_EQUAL(SYS_add_key, 1),
-	REFUSE,
-	IF_EQUAL(SYS_request_key, 1),
-	REFUSE,
-	IF_EQUAL(SYS_keyctl, 1),
-	REFUSE,
-	RETURN(SECCOMP_RET_ALLOW),
-};
-
-/* Have the filter's program readable at this descriptor, which the next program
- * inherits. Negative errno. */
-static int
-keeper_filter_open(int fd)
-{
-	int made = memfd_create("filter", 0);
-	int r = 0;
-
-	if (made == -1)
-		return -errno;
-	if (write(made, keeper_filter_filter, sizeof keeper_filter_filter) !=
-		(ssize_t)sizeof keeper_filter_filter ||
-	    lseek(made, 0, SEEK_SET) != 0 ||
-	    (made != fd && dup2(made, fd) == -1))
-		r = -errno;
-	if (made != fd)
-		close(made);
-	return r;
-}
-
-/* Leave the session keyring for a new one. */
-static void
-keeper_filter_leave_keyring(void)
-{
-	/* Where it cannot be left, the filter keeps it out of reach. */
-	(void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
-}
-
-#define NOT_EXECUTABLE 126
-#define NOT_FOUND      127
-#define LOOK_SECONDS   2
+#define LOOK_SECONDS 2
 
 struct box_signal {
 	int signo, sent;
 };
-
-int
-keeper_program_become(char **argv, bool scoped, int filter)
-{
-	int r = scoped ? keeper_scope_enter(KEEPER_SCOPE_ABSTRACT) : 0;
-
-	if (r < 0) {
-		keeper_say("cannot close abstract sockets: %s", strerror(-r));
-		return KEEPER_FAILED;
-	}
-	/* What our keeper holds, the lock of a check say, is not for a box. */
-	close_range(STDERR_FILENO + 1, ~0U, 0);
-	keeper_filter_leave_keyring();
-	if (filter != -1 && (r = keeper_filter_open(filter)) < 0) {
-		keeper_say("cannot make a filter: %s", strerror(-r));
-		return KEEPER_FAILED;
-	}
-	execvp(argv[0], argv);
-	keeper_say("cannot start %s: %s", argv[0], strerror(errno));
-	return KEEPER_FAILED;
-}
 
 /* --- signals ---------------------------------------------------------- */
 
@@ -514,7 +413,7 @@ keeper_program_run(const struct keeper *keeper)
 	}
 	program = fork();
 	if (program == 0) {
-		int r = 0, error;
+		int r = 0;
 
 		if (keeper->command) {
 			keeper_command_join(keeper, 0);
@@ -541,10 +440,7 @@ keeper_program_run(const struct keeper *keeper)
 		}
 		sigprocmask(SIG_SETMASK, &keeper->mask, NULL);
 		execvp(keeper->argv[0], keeper->argv);
-		error = errno;
-		keeper_say(
-		    "cannot start %s: %s", keeper->argv[0], strerror(error));
-		_exit(error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
+		_exit(keeper_exec_failed(keeper->argv[0]));
 	}
 	if (program == -1) {
 		keeper_say(

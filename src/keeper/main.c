@@ -6,11 +6,17 @@
  * Runs PROGRAM and ends with its status when it and everything that it started
  * are gone. See keeper-private.h.
  *
- * keeper --bare [--no-abstract] [--filter FD] -- PROGRAM ARG...
+ * keeper --bare [--no-abstract] [--filter FD] [--seal FD:FILE] -- PROGRAM...
  *
  * Becomes PROGRAM, which has nothing open but the standard streams, has a
  * session keyring of its own, and cannot connect to abstract unix sockets of
- * others. FD is open for bwrap --seccomp then.
+ * others. FD is open for bwrap --seccomp then, and the other FD is a copy of
+ * FILE that nobody can change: /proc/self/fd/FD can be executed.
+ *
+ * keeper --init FD -- PROGRAM ARG...
+ *
+ * Is the init of a pid namespace (bwrap --as-pid-1): see keeper-box.c. FD and
+ * what is above are closed.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -60,8 +66,9 @@ usage(void)
 		   "[--record FILE] [--mark MARK] [--cgroup DIR] "
 		   "[--mode auto|MODE,...] -- PROGRAM ARG...; "
 		   "modes: namespace, cgroup, scope, reaper, box; "
-		   "or: keeper --bare [--no-abstract] [--filter FD] -- "
-		   "PROGRAM ARG...");
+		   "or: keeper --bare [--no-abstract] [--filter FD] "
+		   "[--seal FD:FILE] -- PROGRAM ARG...; "
+		   "or: keeper --init FD -- PROGRAM ARG...");
 	return KEEPER_FAILED;
 }
 
@@ -79,12 +86,16 @@ main(int argc, char **argv)
 		{ "bare", no_argument, NULL, 'b' },
 		{ "no-abstract", no_argument, NULL, 'A' },
 		{ "filter", required_argument, NULL, 'f' },
+		{ "seal", required_argument, NULL, 's' },
+		{ "init", required_argument, NULL, 'i' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct keeper keeper;
 	const char *modes = getenv("LLMC_KEEPER_MODE");
-	bool bare = false, scoped = false;
-	int option, filter = -1;
+	struct keeper_bare box = { .filter = -1, .seal = -1 };
+	bool bare = false;
+	int option, spare = -1;
+	char *end;
 
 	if (modes == NULL || modes[0] == '\0')
 		modes = "auto";
@@ -115,20 +126,31 @@ main(int argc, char **argv)
 			bare = true;
 			break;
 		case 'A':
-			scoped = true;
+			box.scoped = true;
 			break;
 		case 'f':
-			filter = (int)strtol(optarg, NULL, 10);
+			box.filter = (int)strtol(optarg, NULL, 10);
+			break;
+		case 's':
+			box.seal = (int)strtol(optarg, &end, 10);
+			if (*end != ':')
+				return usage();
+			box.sealed = end + 1;
+			break;
+		case 'i':
+			spare = (int)strtol(optarg, NULL, 10);
 			break;
 		default:
 			return usage();
 		}
 	}
 	keeper.argv = &argv[optind];
-	if (optind == argc || bare < scoped)
+	if (optind == argc || bare < box.scoped)
 		return usage();
 	if (bare)
-		return keeper_program_become(keeper.argv, scoped, filter);
+		return keeper_box_become(keeper.argv, &box);
+	if (spare != -1)
+		_exit(keeper_box_init(keeper.argv, spare));
 	if (!set_modes(&keeper, modes))
 		return usage();
 	if (keeper.mark != NULL && setenv("LLMC_KEEPER", keeper.mark, 1) == -1)

@@ -195,8 +195,8 @@ step_publish(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
 
-	git_land(r->overseer->git, repair_branch(r), r->onto, r->fix, false,
-	    on_landed, operation_await(op));
+	git_land(r->overseer->git, repair_branch(r), r->onto, r->fix, NULL,
+	    false, on_landed, operation_await(op));
 }
 
 /* --- the place is empty again ------------------------------------------ */

@@ -83,21 +83,23 @@ const char *floor_world_sh(const char *text);
 void floor_world_trap(int nth, const char *mode);
 int floor_world_trap_count(void);
 
-/* Run the loop until the condition holds. */
-#define floor_world_until(condition)                   \
-	do {                                           \
-		int64_t end_ = floor_world_patience(); \
-		while (!(condition))                   \
-			floor_world_pass(end_);        \
+/* Run the loop until the condition holds. A wait ends in vain when most of the
+ * time of the test is over (unit_is_late()), and says what there was. */
+#define floor_world_until(condition)                  \
+	do {                                          \
+		while (!(condition))                  \
+			floor_world_pass(#condition); \
 	} while (0)
-int64_t floor_world_patience(void);
-void floor_world_pass(int64_t end_ms);
+void floor_world_pass(const char *what);
 /* The same, fn returns it. */
 typedef bool floor_fn(void *arg);
-void floor_world_wait(floor_fn *fn, void *arg);
+#define floor_world_wait(fn, ...) floor_world_wait_for(#fn, fn, __VA_ARGS__)
+void floor_world_wait_for(const char *what, floor_fn *fn, void *arg);
 /* The same for short-lived conditions: fn is called in each pass of the loop,
  * before the state is saved. */
-void floor_world_wait_closely(floor_fn *fn, void *arg);
+#define floor_world_wait_closely(fn, arg) \
+	floor_world_wait_closely_for(#fn, fn, arg)
+void floor_world_wait_closely_for(const char *what, floor_fn *fn, void *arg);
 /* Run until life has ended the loop. */
 void floor_world_wait_stopped(void);
 /* Run until nothing is in progress: no operation, no write, no git. */

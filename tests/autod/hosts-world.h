@@ -34,6 +34,9 @@ void hosts_world_wait_row(const char *task, const char *want);
 /* The host looks at once, not only when its time has come. */
 void hosts_world_polls(void);
 void hosts_world_sql(const char *text);
+/* b pushes a commit to the branch, with the trailer of this task: its id, valid
+ * until the next one. */
+const char *hosts_world_push(const char *task);
 /* What b reads of its letter, until that is part of it. */
 void hosts_world_wait_letter(const char *id, const char *want);
 /* auto-1 commits a change, and its turn ends. */

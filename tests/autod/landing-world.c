@@ -21,9 +21,10 @@ on_event(const struct event *event, void *arg)
 
 	(void)arg;
 	if (event->kind == EVENT_LANDED) {
-		buf_addf(&landing_world.told, "%s %s; ",
+		buf_addf(&landing_world.told, "%s %s%s%s; ",
 		    event->commit != NULL ? "landed" : "nothing of",
-		    event->worker);
+		    event->worker, event->result != NULL ? " " : "",
+		    event->result != NULL ? event->result : "");
 	} else if (event->kind == EVENT_REVERTED) {
 		buf_adds(&landing_world.told, "reverted; ");
 	} else if (event->kind == EVENT_NOT_LANDED) {

@@ -2,10 +2,17 @@
 
 /* Asks follow the state and are saved with it, wherever the daemon dies. */
 #include "base.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include "core.h"
 #include "emit.h"
 #include "notice.h"
+#include "identity.h"
 #include "floor-world.h"
+#include "life.h"
+#include "obstacle.h"
 #include "persist.h"
 #include "ask.h"
 #include "person.h"
@@ -198,5 +205,101 @@ TEST(what_wants_nothing_ends_when_it_is_over)
 	state_remove_task(&floor_world.core->state, "t1");
 	change();
 	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
+	end();
+}
+
+/* --- what is in the way ----------------------------------------------------
+ */
+
+static const struct {
+	const char *name, *make, *was;
+} ways[] = {
+	{ IDENTITY_PANES, "rm -f panes.json; mkdir panes.json", "a folder" },
+	{ IDENTITY_PANES, "rm -f panes.json; mkfifo panes.json", "a FIFO" },
+	{ IDENTITY_PANES, "rm -f panes.json; ln -s panes.json panes.json",
+	    "a symbolic link" },
+	{ "checks", "rm -rf checks; touch checks", "a file" },
+	{ "checks", "rm -rf checks; mkfifo checks", "a FIFO" },
+	{ "checks", "rm -rf checks; ln -s checks checks", "a symbolic link" },
+};
+
+/* While it runs, and before it starts: it goes on, and a person is told. */
+TEST_ROWS(what_is_in_the_place_of_a_file_of_ours_is_put_aside, 12)
+{
+	const char *name = ways[_i / 2].name;
+	cleanup_free char *path = NULL;
+	cleanup_free char *make =
+	    xasprintf("cd .llmc && { %s; }", ways[_i / 2].make);
+	cleanup_free char *kept = xasprintf("ls -d .llmc/%s.aside-*", name);
+	struct stat st;
+
+	begin();
+	if (_i % 2 == 1) {
+		floor_world_close();
+		floor_world_sh(make);
+		floor_world_open();
+		floor_world_live();
+	} else {
+		floor_world_sh(make);
+		life_patrol(floor_world.core);
+	}
+	floor_world_settle();
+	ck_assert_int_eq(only()->kind, ASK_TOLD);
+	ck_assert_ptr_nonnull(strstr(only()->words, name));
+	ck_assert_ptr_nonnull(strstr(only()->words, ways[_i / 2].was));
+	ck_assert_ptr_nonnull(strstr(only()->words, "It is kept as"));
+	floor_world_sh(kept);
+	path = workspace_path(&floor_world.workspace, name);
+	if (strcmp(name, IDENTITY_PANES) == 0)
+		ck_assert(lstat(path, &st) == 0 && S_ISREG(st.st_mode));
+	else
+		ck_assert(lstat(path, &st) == -1);
+	/* It is told once, and is gone. */
+	life_patrol(floor_world.core);
+	floor_world_settle();
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 1);
+	change();
+	end();
+}
+
+TEST(a_link_to_a_folder_of_checks_is_left)
+{
+	begin();
+	floor_world_sh("rm -rf .llmc/checks; mkdir more; ln -s ../more "
+		       ".llmc/checks");
+	life_patrol(floor_world.core);
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
+	end();
+}
+
+static void
+limit_files(rlim_t soft, rlim_t hard)
+{
+	const struct rlimit limit = { soft, hard };
+
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	life_patrol(floor_world.core);
+	floor_world_settle();
+}
+
+TEST(too_few_files_are_told_with_the_number_that_is_needed)
+{
+	struct rlimit limit;
+
+	begin();
+	ck_assert_uint_eq(obstacle_files_needed(2), 160);
+	/* It allows itself what it may. */
+	limit_files(100, 200);
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_uint_eq(limit.rlim_cur, 128);
+	limit_files(100, 100);
+	ck_assert_int_eq(only()->kind, ASK_BLOCKED);
+	ck_assert_ptr_nonnull(strstr(only()->words,
+	    "may have 100 files open at the same time, and needs 128 for 0 "
+	    "workers"));
+	ck_assert_ptr_nonnull(strstr(only()->words, "ulimit -n 128"));
+	die();
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 1);
 	end();
 }

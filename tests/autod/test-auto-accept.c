@@ -18,7 +18,8 @@ begin_guarded(const char *settings)
 	floor_world_until(agent->worker->for_person && agent->op == NULL);
 	floor_world_settle();
 	/* It was frozen before it was refused. */
-	ck_assert_str_eq(floor_world_sh("git for-each-ref refs/llmc"), "");
+	ck_assert_str_eq(
+	    floor_world_sh("git for-each-ref refs/llmc/queue"), "");
 	return agent;
 }
 

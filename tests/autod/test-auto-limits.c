@@ -465,6 +465,25 @@ TEST(a_checkout_is_not_waited_for_for_ever)
 	auto_world_fails("dirty_checkout");
 }
 
+/* Who repairs a failure would end it, and with it what they have not done. */
+TEST(what_a_user_has_not_finished_is_waited_for_for_ever)
+{
+	struct agent *agent = begin_turn(NULL);
+	struct state *state = &auto_world.core->state;
+
+	state->source_repo_dirty_retry_count = backoff_dirty.tries_max;
+	floor_world_sh("git rebase -q --exec false --root 2>/dev/null; "
+		       "git checkout -q main");
+	auto_world_finish(agent, "b.txt");
+	auto_world_wait("waiting; ");
+	floor_world_settle();
+	ck_assert_ptr_nonnull(strstr(state->source_repo_dirty_reason,
+	    "a rebase of the branch is in progress"));
+	floor_world_sh("git rebase --abort");
+	auto_world_wait("task_finished t1 landed; ");
+	ck_assert_ptr_null(state->source_repo_dirty_reason);
+}
+
 TEST(another_git_is_not_waited_for_for_ever)
 {
 	struct err err = { 0 };

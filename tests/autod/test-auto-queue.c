@@ -149,7 +149,8 @@ TEST(released_work_lands)
 	auto_world_all_filed("t1 landed; t2 landed; ");
 	ck_assert_str_eq(floor_world_sh("git log --format=%s main"),
 	    "add c.txt\nadd b.txt\nmeanwhile\nfirst");
-	ck_assert_str_eq(floor_world_sh("git for-each-ref refs/llmc"), "");
+	ck_assert_str_eq(
+	    floor_world_sh("git for-each-ref refs/llmc/queue"), "");
 }
 
 /* Neither when the wait is short, nor when there is nothing else to do. */

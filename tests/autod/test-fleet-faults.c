@@ -8,7 +8,7 @@
 
 #include "floor-world.h"
 
-#define SAMPLE_STEP 3 /* commands; LANDING_ALL: every one */
+#define SAMPLE_STEP 3 /* commands; UNIT_WHOLE: every one */
 
 static const char start_more[] = ", \"prompt\": \"do it\"";
 
@@ -261,7 +261,7 @@ TEST_ROWS(git_killed_at_each_command, 3)
 		"worker.nuke" };
 	struct floor_call *call;
 	const char *error = "";
-	int nth, step = getenv("LANDING_ALL") != NULL ? 1 : SAMPLE_STEP;
+	int nth, step = getenv("UNIT_WHOLE") != NULL ? 1 : SAMPLE_STEP;
 	/* A worker is removed whatever git does, so that no error ends it. */
 	int least = strcmp(methods[_i], "worker.nuke") == 0 ? 20 : 4;
 

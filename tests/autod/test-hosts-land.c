@@ -6,6 +6,7 @@
 
 #include <glob.h>
 
+#include "ask.h"
 #include "hosts-private.h"
 #include "landing-record.h"
 #include "schema.h"
@@ -249,9 +250,8 @@ TEST_ROWS(what_a_lost_lander_has_pushed_is_found, 2)
 	hosts_world_begin(NULL);
 	b_has_task("t7-b");
 	b_works("t7-b", "b.txt");
-	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
-			     BOOK_T(B_BOOT), BOOK_I(300000)),
-	    "");
+	ck_assert_str_ne(
+	    SAYS(SHARED_LANDER_TAKE, BOOK_T("main"), BOOK_T(B_BOOT)), "");
 	floor_world_sh(push);
 	hosts_world_live();
 	hosts_world_sql("update lander set lease_until=0");
@@ -261,6 +261,62 @@ TEST_ROWS(what_a_lost_lander_has_pushed_is_found, 2)
 	    _i == 0 ? "later ;by b t7-b;first ;" : "later ;by b ;first ;");
 }
 
+/* b lands what a has submitted: the commit. */
+static const char *
+b_lands(void)
+{
+	return floor_world_sh(
+	    "git clone -qb main \"$B/origin\" \"$B/b\"; cd \"$B/b\"; git "
+	    "fetch -q origin refs/llmc/queue/t1-a/1; git merge -q --ff-only "
+	    "FETCH_HEAD; git -c user.name=b -c user.email=b@b commit -q "
+	    "--amend -m 'by a' -m 'Llmc-Task: t1-a\nLlmc-Attempt: 1/a/x'; git "
+	    "push -q origin HEAD:main; git rev-parse HEAD");
+}
+
+/* b is the lander, and lies: what it names is not there, is no commit, is of
+ * another task, or is on no branch. The work waits as before, and lands when it
+ * does. */
+TEST_ROWS(what_is_not_on_the_branch_has_not_landed, 4)
+{
+	static const char *const lies[] = {
+		"printf %040d 1",
+		"printf -- --output=/tmp/x",
+		"git --git-dir=\"$B/origin\" rev-parse main",
+		"cd \"$B/origin\"; git -c user.name=b -c user.email=b@b "
+		"commit-tree 'main^{tree}' -p main -m 'by b' -m 'Llmc-Task: "
+		"t1-a'",
+	};
+	const char *commit;
+
+	hosts_world_begin(NULL);
+	ck_assert_str_ne(
+	    SAYS(SHARED_LANDER_TAKE, BOOK_T("main"), BOOK_T(B_BOOT)), "");
+	auto_world_task("a.md", "Do it\n");
+	hosts_world_live();
+	auto_world_turn_on("t1-a");
+	hosts_world_work_ends(auto_world_agent(), "one");
+	hosts_world_wait_row("t1-a", "ready a 1");
+	commit = floor_world_sh(lies[_i]);
+	ck_assert_str_eq(
+	    SAYS(SHARED_LAND, BOOK_T("t1-a"), BOOK_T(commit), BOOK_T("main"),
+		BOOK_I(1), BOOK_T(B_BOOT), BOOK_I(1)),
+	    "t1-a,1,a,a,landed;");
+	hosts_world_polls();
+	hosts_world_wait_row("t1-a", "ready a 1");
+	ck_assert_uint_eq(auto_world.core->state.ask_count, 1);
+	ck_assert_str_eq(auto_world.core->state.asks[0]->key, "denied");
+	ck_assert_ptr_nonnull(state_task(&auto_world.core->state, "t1-a"));
+	ck_assert_int_eq(record()->items[0]->step, ITEM_SUBMITTED);
+	commit = b_lands();
+	ck_assert_str_eq(
+	    SAYS(SHARED_LAND, BOOK_T("t1-a"), BOOK_T(commit), BOOK_T("main"),
+		BOOK_I(1), BOOK_T(B_BOOT), BOOK_I(1)),
+	    "t1-a,1,a,a,landed;");
+	hosts_world_polls();
+	auto_world_wait_step("t1-a", -1);
+	auto_world_filed("t1-a landed; ");
+}
+
 /* b lands; a is the runner. Its work conflicts, and lands the second time. */
 TEST_ROWS(a_runner_hears_how_its_work_ended, 3)
 {
@@ -268,9 +324,8 @@ TEST_ROWS(a_runner_hears_how_its_work_ended, 3)
 	struct agent *agent;
 
 	hosts_world_begin(NULL);
-	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
-			     BOOK_T(B_BOOT), BOOK_I(300000)),
-	    "");
+	ck_assert_str_ne(
+	    SAYS(SHARED_LANDER_TAKE, BOOK_T("main"), BOOK_T(B_BOOT)), "");
 	auto_world_task("a.md", "Do it\n");
 	hosts_world_live();
 	agent = auto_world_turn_on("t1-a");
@@ -292,12 +347,10 @@ TEST_ROWS(a_runner_hears_how_its_work_ended, 3)
 		hosts_world_reopen();
 		hosts_world_live();
 	}
-	commit = floor_world_sh(
-	    "git clone -qb main \"$B/origin\" \"$B/b\"; cd \"$B/b\"; git "
-	    "fetch -q origin refs/llmc/queue/t1-a/1; git merge -q --ff-only "
-	    "FETCH_HEAD; git push -q origin HEAD:main; git rev-parse HEAD");
-	ck_assert_str_eq(SAYS(SHARED_LAND, BOOK_T("t1-a"), BOOK_T(commit),
-			     BOOK_T("main"), BOOK_I(1), BOOK_T(B_BOOT)),
+	commit = b_lands();
+	ck_assert_str_eq(
+	    SAYS(SHARED_LAND, BOOK_T("t1-a"), BOOK_T(commit), BOOK_T("main"),
+		BOOK_I(1), BOOK_T(B_BOOT), BOOK_I(1)),
 	    "t1-a,1,a,a,landed;");
 	hosts_world_polls();
 	auto_world_wait_step("t1-a", -1);
@@ -380,9 +433,8 @@ TEST(a_stopped_daemon_gives_up_the_lease)
 	b_hands_in();
 	hosts_world_wait_row("t7-b", "landed b 1");
 	auto_world_stop();
-	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
-			     BOOK_T(B_BOOT), BOOK_I(300000)),
-	    "");
+	ck_assert_str_ne(
+	    SAYS(SHARED_LANDER_TAKE, BOOK_T("main"), BOOK_T(B_BOOT)), "");
 }
 
 static bool
@@ -403,11 +455,10 @@ TEST(a_host_that_drains_or_doubts_leaves_the_landing_to_others)
 	ck_assert(!hosts_land_has_lease(hosts_world.floor));
 	hosts_world.floor->doubt = false;
 	ck_assert(hosts_land_has_lease(hosts_world.floor));
-	SAYS(SHARED_DRAIN, BOOK_T("a"), BOOK_I(1));
+	hosts_world_sql("update host set draining=1 where host='a'");
 	floor_world_wait(is_left_to_others, NULL);
-	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
-			     BOOK_T(B_BOOT), BOOK_I(300000)),
-	    "");
+	ck_assert_str_ne(
+	    SAYS(SHARED_LANDER_TAKE, BOOK_T("main"), BOOK_T(B_BOOT)), "");
 }
 
 #define PASSED "{\"verdict\":\"passed\",\"how\":\"exited with status 0\"}"

@@ -185,49 +185,9 @@ count_mail(const char *worker)
 		"mail"));
 }
 
-/* Its answer was lost, and b says it again. */
-TEST(mail_of_another_host_is_there_once)
-{
-	const char *worker;
-
-	begin();
-	worker = state_task(&auto_world.core->state, "t1-a")->worker;
-	for (int i = 0; i < 2; i++) {
-		const char *id = i == 0 ? "l1" : "l2";
-
-		SAYS(SHARED_LETTER_POST, BOOK_T(id), BOOK_T("a"),
-		    BOOK_T("mail.deliver"),
-		    BOOK_T(MAIL_OF("actor:system:person", "a:auto-1")));
-		hosts_world_wait_letter(id, ",a,mail.deliver,done,");
-	}
-	ck_assert_int_eq(count_mail(worker), 1);
-	ck_assert_ptr_nonnull(
-	    strstr(shown("M_a12"), "\"to\":\"actor:task:t1-a\""));
-	ck_assert_ptr_nonnull(strstr(shown("M_a12"), "\"sender_host\":\"b\""));
-}
-
-/* The daemon died in the middle of it. */
-TEST(a_letter_with_mail_is_begun_again)
-{
-	begin();
-	SAYS(SHARED_LETTER_POST, BOOK_T("l1"), BOOK_T("a"),
-	    BOOK_T("mail.deliver"),
-	    BOOK_T(MAIL_OF("actor:system:person", "auto-1")));
-	close_family();
-	hosts_floor_free(take_ptr(&hosts_world.floor));
-	BOOK_RUN(auto_world.core->book,
-	    "INSERT INTO host_letter(id, from_host, method, params, state) "
-	    "VALUES('l1', 'b', 'mail.deliver', $1, 'begun')",
-	    BOOK_T(MAIL_OF("actor:system:person", "auto-1")));
-	ck_assert_int_eq(book_commit(auto_world.core->book, NULL), 0);
-	auto_world_reopen();
-	hosts_world.floor = hosts_floor_new(auto_world.mode);
-	open_family();
-	live();
-	hosts_world_wait_letter("l1", ",a,mail.deliver,done,");
-}
-
-TEST_ROWS(who_may_write_to_an_agent_of_this_host, 3)
+/* Another host is no person here, and gives orders to nobody whose task it has
+ * not given. */
+TEST_ROWS(who_may_write_to_an_agent_of_this_host, 6)
 {
 	static const struct {
 		const char *mail, *words;
@@ -237,6 +197,11 @@ TEST_ROWS(who_may_write_to_an_agent_of_this_host, 3)
 		{ MAIL_OF("actor:system:person", "actor:task:t77-a"),
 		    "there is no actor:task:t77-a" },
 		{ "{\"mail\":{}}", "mail" },
+		{ MAIL_OF("actor:system:person", "actor:task:t1-a"), "by ssh" },
+		{ MAIL_OF("actor:system:overseer", "actor:task:t1-a"),
+		    "is not the parent" },
+		{ MAIL_OF("actor:system:person", "actor:system:person"),
+		    "written to by agents" },
 	};
 
 	begin();
@@ -392,6 +357,44 @@ run_child(void)
 	return auto_world_turn_on("t7-b");
 }
 
+/* Its answer was lost, and b says it again. */
+TEST(mail_of_another_host_is_there_once)
+{
+	run_child();
+	for (int i = 0; i < 2; i++) {
+		const char *id = i == 0 ? "l1" : "l2";
+
+		SAYS(SHARED_LETTER_POST, BOOK_T(id), BOOK_T("a"),
+		    BOOK_T("mail.deliver"),
+		    BOOK_T(MAIL_OF("actor:system:person", "auto-1")));
+		hosts_world_wait_letter(id, ",a,mail.deliver,done,");
+	}
+	ck_assert_int_eq(count_mail("auto-1"), 1);
+	ck_assert_ptr_nonnull(strstr(shown("M_a12"), "\"to\":\"" CHILD "\""));
+	ck_assert_ptr_nonnull(strstr(shown("M_a12"), "\"sender_host\":\"b\""));
+}
+
+/* The daemon died in the middle of it. */
+TEST(a_letter_with_mail_is_begun_again)
+{
+	run_child();
+	SAYS(SHARED_LETTER_POST, BOOK_T("l1"), BOOK_T("a"),
+	    BOOK_T("mail.deliver"),
+	    BOOK_T(MAIL_OF("actor:system:person", "auto-1")));
+	close_family();
+	hosts_floor_free(take_ptr(&hosts_world.floor));
+	BOOK_RUN(auto_world.core->book,
+	    "INSERT INTO host_letter(id, from_host, method, params, state) "
+	    "VALUES('l1', 'b', 'mail.deliver', $1, 'begun')",
+	    BOOK_T(MAIL_OF("actor:system:person", "auto-1")));
+	ck_assert_int_eq(book_commit(auto_world.core->book, NULL), 0);
+	auto_world_reopen();
+	hosts_world.floor = hosts_floor_new(auto_world.mode);
+	open_family();
+	live();
+	hosts_world_wait_letter("l1", ",a,mail.deliver,done,");
+}
+
 static void
 b_writes(const char *id, const char *subject, const char *body)
 {
@@ -491,7 +494,8 @@ TEST_ROWS(the_next_attempt_owns_whom_a_lost_host_has_asked_for, 2)
 		    BOOK_T(NULL));
 	else
 		SAYS(SHARED_GIVE_BACK, BOOK_T("t7-b"), BOOK_I(1),
-		    BOOK_T(B_BOOT), BOOK_I(0), BOOK_T("not now"));
+		    BOOK_T(B_BOOT), BOOK_T("not now"));
+	hosts_world_sql("update task set not_before=0");
 	hosts_world_polls();
 	if (_i == 1)
 		fake_session_turn_ends(

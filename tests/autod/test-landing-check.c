@@ -6,6 +6,9 @@
 #include "landing-world.h"
 #include "box-probe.h"
 #include "check-book.h"
+#include "ask.h"
+#include "landing-record.h"
+#include "state.h"
 
 #define JUDGED                                    \
 	"protected_paths = [\"judge\"]\n[auto]\n" \
@@ -205,4 +208,209 @@ TEST_ROWS(the_folder_of_the_worktrees_never_lands, nitems(folder_rows))
 	ck_assert_msg(error != NULL &&
 		strstr(error, "must not land on main: w/t/x") != NULL,
 	    "%s", error);
+}
+
+/* --- the branch moves while a check runs -------------------------------- */
+
+/* The check does this in the root: others have moved the branch before it has
+ * ended. */
+static void
+begin_overtaken(const char *overtaken, const char *others)
+{
+	cleanup_free char *settings =
+	    xasprintf("[auto]\ncheck_command = \"echo ran >>../../ran; "
+		      "sh ../../others && sh ./judge\"\novertaken = \"%s\"\n",
+		overtaken);
+	cleanup_free char *script = xasprintf(
+	    "cat >.llmc/others <<'.'\nset -e\ncd ../../..\n%s\n.\n", others);
+
+	begin(settings);
+	floor_world_sh(script);
+	floor_world_sh("echo 'test ! -e c.txt || test ! -e u.txt' >judge; "
+		       "seq 9 >long; git add judge long; git commit -qm more");
+}
+
+#define ONCE   "[ ! -e .llmc/once ] || exit 0; >.llmc/once; "
+#define COMMIT "git commit -qam others"
+#define OTHERS "date +%N >>u.txt; git add u.txt; " COMMIT
+
+static const struct ask *
+overtaken_ask(void)
+{
+	return state_ask(&floor_world.core->state, "overtaken");
+}
+
+static bool
+is_asked(void *arg)
+{
+	(void)arg;
+	return overtaken_ask() != NULL;
+}
+
+static bool
+is_not_asked(void *arg)
+{
+	return !is_asked(arg);
+}
+
+static bool
+is_proven(void *arg)
+{
+	(void)arg;
+	return floor_world.core->state.landings.overtaken.commit == NULL;
+}
+
+TEST(checks_that_are_overtaken_are_asked_about)
+{
+	const struct overtaken_record *record;
+	struct floor_call *call;
+	const char *error;
+
+	begin_overtaken("wait", "[ -e .llmc/stop ] || { " OTHERS "; }");
+	record = &floor_world.core->state.landings.overtaken;
+	landing_world_work("adam", "b.txt", "two");
+	call = accept("adam");
+	floor_world_wait_closely(is_asked, NULL);
+	ck_assert_int_eq(record->checks, 3);
+	ck_assert_int_ge(record->moves, 3);
+	ck_assert_msg(strstr(overtaken_ask()->words,
+			  "3 checks in a row were in vain") != NULL &&
+		strstr(overtaken_ask()->words, "a check takes ") != NULL &&
+		strstr(overtaken_ask()->words, "main moves every ") != NULL &&
+		strstr(overtaken_ask()->words,
+		    "llmc config set auto.overtaken land") != NULL,
+	    "%s", overtaken_ask()->words);
+	landing_world_told("");
+	floor_world_sh(">.llmc/stop");
+	error = floor_world_answer(call);
+	ck_assert_msg(error == NULL, "%s", error);
+	floor_world_wait_closely(is_not_asked, NULL);
+	ck_assert_int_eq(record->checks, 0);
+	landing_world_told("landed adam; ended adam landed; ");
+}
+
+/* The work of adam adds to the end of "long", and b.txt. */
+static const struct {
+	const char *overtaken, *others;
+	int checks; /* until it has landed */
+	bool stands;
+} overtaken_rows[] = {
+	{ "land", ONCE OTHERS, 1, true },
+	{ "wait", ONCE OTHERS, 2, false },
+	/* More than once, and files come and go. */
+	{ "land", ONCE OTHERS "; git mv u.txt u2; " COMMIT, 1, true },
+	/* A file of the work, without a conflict; and one that has got another
+	 * name. */
+	{ "land", ONCE "sed -i 1d long; " COMMIT, 2, false },
+	{ "land", ONCE "git mv long u; " COMMIT, 2, false },
+	/* A task's commit that nothing has checked. */
+	{ "land",
+	    ONCE OTHERS "; git commit -q --amend -m others -m 'Llmc-Task: t9'",
+	    2, false },
+	/* A commit is gone. */
+	{ "land", ONCE "git commit -q --amend -m other; " OTHERS, 2, false },
+};
+
+TEST_ROWS(a_result_that_was_overtaken_may_stand, nitems(overtaken_rows))
+{
+	bool lost = strstr(overtaken_rows[_i].others, "-m other;") != NULL;
+	const char *error;
+
+	begin_overtaken(
+	    overtaken_rows[_i].overtaken, overtaken_rows[_i].others);
+	landing_world_work("adam", "b.txt", "two");
+	floor_world_wt(
+	    "adam", "echo 10 >>long; git commit -qam more; git log -1");
+	if (lost) /* it is not built on what goes */
+		landing_world_meanwhile("x", "x");
+	error = floor_world_answer(accept("adam"));
+	ck_assert_msg(error == NULL, "%s", error);
+	landing_world_told(overtaken_rows[_i].stands ?
+		"landed adam overtaken; ended adam landed; " :
+		"landed adam; ended adam landed; ");
+	floor_world_wait_closely(is_proven, NULL);
+	/* As it has landed, it is checked next. */
+	ck_assert_int_eq(checks_run(),
+	    overtaken_rows[_i].checks + overtaken_rows[_i].stands);
+	ck_assert_ptr_null(floor_world.core->state.landings.red_told);
+	ck_assert_str_eq(
+	    floor_world_sh("git show main:b.txt; git show "
+			   "main:$(git ls-files u long | head -n1) | tail -n1"),
+	    "two\n10");
+}
+
+TEST(a_conflict_with_what_overtook_lands_nothing)
+{
+	const char *error;
+
+	begin_overtaken(
+	    "land", ONCE "echo theirs >u.txt; git add u.txt; " COMMIT);
+	landing_world_work("adam", "u.txt", "ours");
+	error = floor_world_answer(accept("adam"));
+	ck_assert_msg(error == NULL, "%s", error); /* its worker resolves it */
+	landing_world_main("others,more,first,");
+}
+
+/* Three at once, of which one check is made. */
+TEST(all_that_a_check_covers_lands_on_it)
+{
+	static const char *const names[] = { "adam", "eve", "noah" };
+	struct floor_call *calls[nitems(names)];
+	const char *error;
+
+	begin_overtaken("land", OTHERS);
+	landing_world.may_not_begin = true;
+	for (size_t i = 0; i < nitems(names); i++) {
+		landing_world_work(names[i], names[i], "two");
+		calls[i] = accept(names[i]);
+	}
+	landing_world_wait(NULL, "queued");
+	landing_world.may_not_begin = false;
+	landings_kick(landing_world.landings);
+	for (size_t i = 0; i < nitems(names); i++) {
+		error = floor_world_answer(calls[i]);
+		ck_assert_msg(error == NULL, "%s", error);
+	}
+	floor_world_wait_closely(is_proven, NULL);
+	ck_assert_ptr_null(overtaken_ask());
+	ck_assert_str_eq(floor_world_sh("git log --format=%s main | "
+					"grep -c ^by"),
+	    "3");
+}
+
+/* What passed alone fails with what came: the branch is red, and that is told
+ * at once. */
+TEST(what_lands_overtaken_is_told_when_it_is_red)
+{
+	struct landing_record *record;
+	const char *error;
+
+	begin_overtaken("land", ONCE OTHERS);
+	record = &floor_world.core->state.landings;
+	landing_world_work("adam", "c.txt", "two");
+	error = floor_world_answer(accept("adam"));
+	ck_assert_msg(error == NULL, "%s", error);
+	landing_world_told("landed adam overtaken; ended adam landed; ");
+	floor_world_wait_closely(is_proven, NULL);
+	ck_assert_str_eq(
+	    record->red_told, floor_world_sh("git rev-parse main^{tree}"));
+	ck_assert_int_eq(checks_run(), 3);
+}
+
+/* The daemon dies between the landing and that check. */
+TEST(the_next_daemon_checks_what_landed_overtaken)
+{
+	const char *error;
+
+	begin_overtaken(
+	    "land", "[ ! -e .llmc/once ] || exit 75; >.llmc/once; " OTHERS);
+	landing_world_work("adam", "b.txt", "two");
+	error = floor_world_answer(accept("adam"));
+	ck_assert_msg(error == NULL, "%s", error);
+	ck_assert(!is_proven(NULL));
+	floor_world_sh("echo exit >.llmc/others");
+	landing_world_reopen();
+	ck_assert(!is_proven(NULL));
+	floor_world_wait_closely(is_proven, NULL);
+	ck_assert_ptr_null(floor_world.core->state.landings.red_told);
 }

@@ -2,6 +2,7 @@
 
 /* How landings end, the queue, and their events. */
 #include "landing-world.h"
+#include "ask.h"
 #include "landing-record.h"
 #include "worker-op.h"
 
@@ -200,6 +201,111 @@ TEST(a_dirty_checkout_is_waited_for)
 	ck_assert_ptr_null(landing_world_accept("adam"));
 	landing_world_main("by adam,first,");
 	landing_world_told("landed adam; ended adam landed; ");
+}
+
+/* What a user has begun and not finished on the branch: its end could take back
+ * what landed meanwhile. */
+TEST(an_unfinished_rebase_holds_what_would_land)
+{
+	static const char *const names[] = { "adam", "eve", "kim", "ann" };
+
+	landing_world_begin(NULL);
+	floor_world_sh("git rebase -q --exec false --root 2>/dev/null; "
+		       "git checkout -q main");
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *file = xasprintf("%s.txt", names[i]);
+		struct agent *agent =
+		    landing_world_work(names[i], file, "text");
+
+		floor_has(landing_world_accept(names[i]),
+		    "a rebase of the branch is in progress");
+		assert_is(agent, WORKER_NEEDS_REVIEW, false);
+	}
+	floor_world_sh("git rebase --abort");
+	landing_world_main("first,");
+	for (size_t i = 0; i < nitems(names); i++)
+		ck_assert_ptr_null(landing_world_accept(names[i]));
+	landing_world_main("by ann,by kim,by eve,by adam,first,");
+}
+
+static const struct ask *
+lost_ask(void)
+{
+	return state_ask(&floor_world.core->state, ASKS_LOST);
+}
+
+static void
+land_three(void)
+{
+	static const char *const names[] = { "adam", "eve", "kim" };
+
+	landing_world_begin(NULL);
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *file = xasprintf("%s.txt", names[i]);
+
+		landing_world_work(names[i], file, "text");
+		ck_assert_ptr_null(landing_world_accept(names[i]));
+	}
+	landing_world_main("by kim,by eve,by adam,first,");
+	floor_world_settle();
+}
+
+TEST(what_is_taken_off_the_branch_is_one_ask_until_it_is_back)
+{
+	cleanup_free char *command = NULL;
+
+	land_three();
+	life_patrol(floor_world.core);
+	floor_world_settle();
+	ck_assert_ptr_null(lost_ask());
+	floor_world_sh("git reset -q --hard HEAD~2; echo u >u; git add u; "
+		       "git commit -qm mine");
+	life_patrol(floor_world.core);
+	floor_world_until(lost_ask() != NULL);
+	floor_has(lost_ask()->words,
+	    "2 commits that had landed are no longer on main");
+	floor_has(lost_ask()->words, "refs/llmc/landed/q2 (by eve)");
+	floor_has(lost_ask()->words, "refs/llmc/landed/q3 (by kim)");
+	ck_assert_str_eq(lost_ask()->command,
+	    "git cherry-pick refs/llmc/landed/q2 refs/llmc/landed/q3");
+	/* The next daemon asks it no second time. */
+	floor_world_settle();
+	landing_world_reopen();
+	floor_world_settle();
+	ck_assert_ptr_nonnull(lost_ask());
+	ck_assert_int_eq(lost_ask()->count, 1);
+	command = xasprintf("%s 2>/dev/null", lost_ask()->command);
+	floor_world_sh(command);
+	life_patrol(floor_world.core);
+	floor_world_until(lost_ask() == NULL);
+	landing_world_main("by kim,by eve,mine,by adam,first,");
+}
+
+/* While no daemon runs. */
+TEST(what_a_person_lets_go_is_not_asked_about_again)
+{
+	cleanup_free char *params = NULL;
+
+	land_three();
+	floor_world_sh("git reset -q --hard HEAD~2");
+	landing_world_reopen();
+	floor_world_until(lost_ask() != NULL);
+	params = xasprintf("{\"ask\":\"%s\"}", lost_ask()->id);
+	floor_world_done(floor_world_ask("ask.end", params));
+	ck_assert_ptr_null(lost_ask());
+	life_patrol(floor_world.core);
+	floor_world_until(floor_world.core->state.landings.let_go != NULL);
+	landing_world_reopen();
+	floor_world_settle();
+	life_patrol(floor_world.core);
+	floor_world_settle();
+	ck_assert_ptr_null(lost_ask());
+	/* Another one is. */
+	floor_world_sh("git reset -q --hard HEAD~1");
+	life_patrol(floor_world.core);
+	floor_world_until(lost_ask() != NULL);
+	floor_has(lost_ask()->words, "1 commit that had landed is no longer");
+	floor_has(lost_ask()->words, "refs/llmc/landed/q1 (by adam)");
 }
 
 /* --- the queue ------------------------------------------------------- */

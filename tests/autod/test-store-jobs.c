@@ -56,19 +56,6 @@ TEST(a_check_and_an_export_run_beside_the_open_book)
 	    API_FAILED, "/proc/none/x");
 }
 
-TEST(a_store_with_something_in_it_is_not_replaced)
-{
-	cleanup_free char *params = NULL;
-
-	begin(NULL);
-	plan_world_goal("goal_a", 1);
-	params = file_params("out.json");
-	must("overseer.store.export", params);
-	refused("overseer.store.import", params, API_FAILED, "has goals");
-	ck_assert_int_ne(plan_world.floor->state, PLAN_JOB);
-	ck_assert_ptr_nonnull(plan_world_plan("goal_a"));
-}
-
 TEST(one_job_at_a_time)
 {
 	struct floor_call *first;
@@ -78,37 +65,6 @@ TEST(one_job_at_a_time)
 	refused("overseer.store.check", "{}", API_BUSY, "under way");
 	ck_assert_ptr_null(floor_world_answer(first));
 	must("overseer.store.check", "{}");
-}
-
-/* As in a repository that never had any. */
-static void
-forget_plans(struct book *book)
-{
-	book_run(book, "DELETE FROM goals", NULL, 0);
-	book_run(book, "DELETE FROM nodes", NULL, 0);
-	book_run(book, "DELETE FROM crystals", NULL, 0);
-	ck_assert_int_eq(book_commit(book, NULL), 0);
-}
-
-TEST(an_import_is_read_at_once)
-{
-	cleanup_free char *params = NULL;
-
-	begin(NULL);
-	plan_world_goal("goal_a", 1);
-	params = file_params("out.json");
-	must("overseer.store.export", params);
-	plan_floor_free(plan_world.floor);
-	forget_plans(auto_world.core->book);
-	auto_world_reopen();
-	plan_world.floor = plan_floor_new(auto_world.mode);
-	plan_world_live();
-	ck_assert_ptr_null(plan_world_plan("goal_a"));
-	must("overseer.store.import", params);
-	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
-	ck_assert_ptr_nonnull(plan_world_plan("goal_a"));
-	plan_world_reopen();
-	ck_assert_ptr_nonnull(plan_world_plan("goal_a"));
 }
 
 /* --- reading ----------------------------------------------------------- */

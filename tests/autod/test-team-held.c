@@ -69,29 +69,6 @@ still_waits(void)
 	ck_assert_int_eq(worker("auto-1")->status, WORKER_WAITING);
 }
 
-/* --- the store is busy ------------------------------------------------- */
-
-TEST(nobody_goes_on_while_it_is_not_known_who_has_not_begun)
-{
-	begin(NULL, "");
-	wait_for_others();
-	plan_floor_close(plan_world.floor);
-	still_waits();
-	plan_floor_open(plan_world.floor);
-	still_waits();
-}
-
-TEST(a_turn_that_ends_meanwhile_is_not_judged)
-{
-	begin(NULL, "");
-	floor_world_settle();
-	plan_floor_close(plan_world.floor);
-	wait_for_others();
-	plan_floor_open(plan_world.floor);
-	still_waits();
-	floor_has(worker("auto-1")->reason, "waits for S1 (S1)");
-}
-
 /* --- those that do not begin ------------------------------------------- */
 
 static const struct {
@@ -288,7 +265,6 @@ TEST(without_a_store_a_result_is_told_all_the_same)
 	family_world_spawn("t1", "S1", "");
 	auto_world_turn_on("t2");
 	wait_for_others();
-	plan_floor_close(plan_world.floor);
 	xstrset(&plan_world.floor->why, "the store is damaged");
 	plan_world.floor->state = PLAN_SAFE;
 	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");

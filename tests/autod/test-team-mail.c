@@ -37,6 +37,31 @@ TEST(agents_write_to_those_they_work_with_and_to_nobody_else)
 	    "actor:task:t1");
 }
 
+/* Its session goes on as it is. */
+TEST(an_agent_in_a_sandbox_writes_to_nobody_who_is_less_boxed)
+{
+	cleanup_free char *script = NULL;
+
+	mail_world_begin_family();
+	script = xasprintf("printf '[workers.%s]\\nsandbox = \"strict\"\\n' "
+			   ">>.llmc/config.toml",
+	    mail_world_task("t2")->worker);
+	floor_world_sh(script);
+	floor_world_accept();
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_ask("daemon.reload", "{}")));
+	mail_world_refuses("t2", "mail_send", MAIL("parent", "1", ""),
+	    API_E_UNAUTHORIZED, "the sandbox of parent is less strict");
+	mail_world_refuses("t2", "mail_send", MAIL("actor:task:t1", "2", ""),
+	    API_E_UNAUTHORIZED, "the sandbox of actor:task:t1 is less strict");
+	mail_world_refuses("t2", "request_orchestrator",
+	    "{\"message\":\"May I?\"}", API_E_UNAUTHORIZED,
+	    "the sandbox of the agent that you work for is less strict");
+	mail_world_must("t2", "mail_send", MAIL("person", "3", ""));
+	mail_world_must(
+	    "t1", "mail_send", MAIL("actor:team:backend:coder-1", "4", ""));
+}
+
 TEST(sender_is_known_by_the_socket_whatever_the_caller_says)
 {
 	cleanup_free char *id = NULL;

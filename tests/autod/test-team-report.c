@@ -171,12 +171,14 @@ last_tool(void)
 	return tool != NULL ? tool : "";
 }
 
+/* The record of the last daemon's session may say that it is ready. */
 static bool
-is_ready(void *arg)
+is_up(void *arg)
 {
 	const struct agent *agent = arg;
 
-	return agent->worker->session.ready;
+	return session_phase(agent->session) == SESSION_UP &&
+	    agent->worker->session.ready;
 }
 
 TEST(the_last_tool_is_known_from_the_hooks)
@@ -200,9 +202,8 @@ TEST(the_last_tool_is_known_from_the_hooks)
 	ck_assert_str_eq(last_tool(), "report_completion");
 	/* Saved at once: the next daemon must not take the report for the
 	 * last. */
-	floor_world_settle(); /* the session is made again */
 	agent = auto_world_agent();
-	floor_world_wait(is_ready, agent);
+	floor_world_wait(is_up, agent); /* it is made again */
 	team_world_hook(agent, "PostToolUse", "{\"tool_name\": \"Edit\"}");
 	floor_world_settle();
 	team_world_die();

@@ -91,7 +91,6 @@ static const struct {
 	{ "task.priority", "{\"task\":\"t1\",\"priority\":\"high\"}" },
 	{ "task.retry", "{\"task\":\"t1\"}" },
 	{ "task.drop", "{\"task\":\"t1\"}" },
-	{ "worker.add", "{\"worker\":\"eve\"}" },
 	{ "worker.start", "{\"prompt\":\"x\"}" },
 	{ "worker.message", "{\"worker\":\"auto-1\",\"text\":\"x\"}" },
 	{ "worker.reject", "{\"worker\":\"auto-1\",\"text\":\"x\"}" },
@@ -169,7 +168,7 @@ TEST(a_task_of_a_boxed_agent_does_not_run_without_a_box)
 	team_world_begin(GOALS);
 	auto_world_task(
 	    "a.md", "Added by: auto-2 (strict)\n\nLeave the sandbox\n");
-	auto_world_task("b.md", "Add the numbers\n");
+	auto_world_task("b.md", "Added by: auto-2 (off)\n\nAdd the numbers\n");
 	auto_world_live();
 	/* The other one is not held up by it. */
 	ck_assert_str_eq(auto_task(auto_world_turn(1))->key, "b.md");
@@ -199,6 +198,194 @@ TEST(an_agent_leaves_its_sandbox_by_no_other_worker)
 	ck_assert_ptr_nonnull(
 	    strstr(floor_world_sh("cat .llmc/tasks/todo/*own*"),
 		"Added by: auto-1 (strict)\n\nOwn"));
+}
+
+/* --- out of a sandbox ---------------------------------------------------- */
+
+static const char *const boxes[] = { "worktree", "strict" };
+
+/* auto-1, in a turn, is in a sandbox; so is eve, who is driven by hand. adam
+ * has none. */
+static void
+begin_boxed(int row)
+{
+	cleanup_free char *script = xasprintf(
+	    "printf '[workers.auto-1]\\nsandbox = \"%s\"\\n[workers.eve]\\n"
+	    "sandbox = \"%s\"\\n' >>.llmc/config.toml",
+	    boxes[row], boxes[row]);
+
+	begin(NULL);
+	floor_world_add("adam", WORKER_IDLE);
+	floor_world_add("eve", WORKER_IDLE);
+	floor_world_sh(script);
+	floor_world_accept();
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_ask("daemon.reload", "{}")));
+}
+
+static void
+set_status(const char *name, enum worker_status status, const char *given_by)
+{
+	struct worker *w = state_find(&auto_world.core->state, name);
+
+	w->status = status;
+	xstrset(&w->prompt, "Work");
+	xstrset(&w->given_by, given_by);
+}
+
+/* What a person has asked of others, however boxed they are. */
+TEST_ROWS(a_boxed_worker_reaches_no_work_of_a_person, 2)
+{
+	static const struct {
+		const char *method, *more;
+	} rows[] = {
+		{ "worker.message", ",\"text\":\"x\"" },
+		{ "worker.reject", ",\"text\":\"x\"" },
+		{ "worker.rebase", "" },
+		{ "worker.review", ",\"force\":true" },
+	};
+	static const char *const names[] = { "adam", "eve" };
+
+	begin_boxed(_i);
+	for (size_t n = 0; n < nitems(names); n++) {
+		set_status(names[n], WORKER_NEEDS_REVIEW, NULL);
+		for (size_t i = 0; i < nitems(rows); i++) {
+			cleanup_free char *params = xasprintf(
+			    "{\"worker\":\"%s\"%s}", names[n], rows[i].more);
+
+			refused(rows[i].method, params, API_REFUSED,
+			    "does not work for auto-1");
+		}
+		ck_assert_int_eq(
+		    state_find(&auto_world.core->state, names[n])->status,
+		    WORKER_NEEDS_REVIEW);
+	}
+	refused("worker.start", "{\"worker\":\"eve\",\"prompt\":\"x\"}",
+	    API_REFUSED, "eve has a task already, and it is not from auto-1");
+	/* Nor its own review. */
+	set_status("auto-1", WORKER_NEEDS_REVIEW, NULL);
+	refused("worker.reject", "{\"worker\":\"auto-1\",\"text\":\"x\"}",
+	    API_REFUSED, "does not work for auto-1");
+	refused("worker.message", "{\"worker\":\"auto-1\",\"text\":\"x\"}",
+	    API_REFUSED, "waits for a person");
+}
+
+TEST_ROWS(
+    a_boxed_worker_reaches_what_works_for_it_as_long_as_that_is_as_boxed, 2)
+{
+	begin_boxed(_i);
+	set_status("eve", WORKER_NEEDS_REVIEW, "auto-1");
+	set_status("adam", WORKER_NEEDS_REVIEW, "auto-1");
+	refused("worker.reject", "{\"worker\":\"adam\",\"text\":\"x\"}",
+	    API_REFUSED, "the sandbox of adam is less strict than that of");
+	ck_assert_int_eq(floor_call_code(call("worker.reject",
+			     "{\"worker\":\"eve\",\"text\":\"x\"}")),
+	    0);
+	ck_assert_int_eq(state_find(&auto_world.core->state, "eve")->status,
+	    WORKER_REJECTED);
+}
+
+TEST_ROWS(a_boxed_worker_gives_tasks_to_free_workers_that_are_as_boxed, 2)
+{
+	begin_boxed(_i);
+	ck_assert_int_eq(
+	    floor_call_code(call("worker.start", "{\"prompt\":\"x\"}")), 0);
+	ck_assert_str_eq(
+	    state_find(&auto_world.core->state, "eve")->given_by, "auto-1");
+	ck_assert_ptr_null(
+	    state_find(&auto_world.core->state, "adam")->given_by);
+}
+
+/* A parked task is an ask, which a person answers. */
+TEST_ROWS(a_boxed_worker_answers_no_ask_of_its_own_task, 2)
+{
+	struct task *task;
+
+	begin_boxed(_i);
+	task = task_new("t9", "folder", "x.md", "x", "x", clock_wall_ms());
+	task_set_maker(task, "auto-1", boxes[_i]);
+	task->step = TASK_PARKED;
+	task->ask = ASK_FAILURE;
+	state_add_task(&auto_world.core->state, task);
+	refused("task.retry", "{\"task\":\"t9\"}", API_REFUSED,
+	    "t9 waits for a person");
+	refused("task.drop", "{\"task\":\"t9\"}", API_REFUSED,
+	    "t9 waits for a person");
+}
+
+TEST_ROWS(a_less_boxed_task_of_its_own_is_not_changed_either, 2)
+{
+	begin_boxed(_i);
+	auto_world_task("b.md", "Added by: auto-1 (off)\n\nOnce\n");
+	refused("task.edit",
+	    "{\"task\":\"b.md\",\"before\":\"Once\",\"text\":\"x\"}",
+	    API_REFUSED, "the sandbox of b.md is less strict");
+}
+
+/* --- bounds ----------------------------------------------------------------
+ */
+
+TEST(no_agent_adds_workers)
+{
+	begin(NULL);
+	refused("worker.add", "{\"worker\":\"eve\"}", API_REFUSED,
+	    "agents may not do that");
+}
+
+TEST(an_agent_starts_no_more_than_agents_may)
+{
+	begin(NULL);
+	floor_world_add("adam", WORKER_IDLE);
+	floor_world_add("eve", WORKER_IDLE);
+	floor_world_sh(
+	    "printf '[team]\nmax_concurrent = 1\n' >>.llmc/config.toml");
+	floor_world_accept();
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_ask("daemon.reload", "{}")));
+	ck_assert_int_eq(
+	    floor_call_code(call("worker.start", "{\"prompt\":\"x\"}")), 0);
+	refused("worker.start", "{\"prompt\":\"x\"}", API_STATUS,
+	    "as many workers as may be work for agents already "
+	    "(team.max_concurrent is 1)");
+	/* A person does. */
+	ck_assert_ptr_null(floor_world_answer(
+	    floor_world_ask("worker.start", "{\"prompt\":\"x\"}")));
+}
+
+TEST(an_agent_has_fifty_open_tasks)
+{
+	begin(NULL);
+	for (int i = 0; i < 50; i++)
+		ck_assert_int_eq(
+		    floor_call_code(call("task.add", "{\"text\":\"x\"}")), 0);
+	refused("task.add", "{\"text\":\"x\"}", API_FAILED,
+	    "auto-1 has added 50 tasks that are not done, and an agent may "
+	    "have 50");
+	ck_assert_ptr_null(floor_world_answer(
+	    floor_world_ask("task.add", "{\"text\":\"A person's\"}")));
+}
+
+TEST(an_agent_reserves_no_more_than_its_scope_and_ten_places)
+{
+	struct task_launch *run = begin(NULL);
+
+	refused("team.mail_reserve", "{\"paths\":[\".\"]}", API_E_UNAUTHORIZED,
+	    "the whole repository cannot be reserved");
+	refused("team.mail_reserve", "{\"paths\":[\"src/..\"]}",
+	    API_E_UNAUTHORIZED, "the whole repository cannot be reserved");
+	refused("team.mail_reserve",
+	    "{\"paths\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\","
+	    "\"9\",\"10\",\"11\"]}",
+	    API_E_RATE, "an agent can reserve 10 places");
+	strv_add(&run->scope_paths, "src/net");
+	refused("team.mail_reserve", "{\"paths\":[\"src\"]}",
+	    API_E_UNAUTHORIZED, "src is outside of the scope of your task");
+	for (int i = 0; i < 2; i++) /* the second time for longer */
+		ck_assert_int_eq(
+		    floor_call_code(call("team.mail_reserve",
+			"{\"paths\":[\"src/net/1\",\"src/net/2\",\"src/net/3\","
+			"\"src/net/4\",\"src/net/5\",\"src/net/6\"]}")),
+		    0);
 }
 
 TEST(other_runs_may_add_tasks)

@@ -266,8 +266,8 @@ play_second(struct player *player, int second)
 
 	if ((second + n) % 20 == 0)
 		ask(b, n,
-		    &SHARED_CALL(SHARED_BEAT, BOOK_T("boot"), BOOK_I(300000),
-			BOOK_I(0), BOOK_T("main")),
+		    &SHARED_CALL(
+			SHARED_BEAT, BOOK_T("boot"), BOOK_I(0), BOOK_T("main")),
 		    1);
 	if ((second + n) % 30 == 0) {
 		const struct shared_call look[] = {
@@ -487,8 +487,8 @@ main(int argc, char **argv)
 		connect_host(&b, i);
 		ask(&b, i,
 		    &SHARED_CALL(SHARED_HELLO, BOOK_T("boot"), BOOK_T(NULL),
-			BOOK_I(3600000), BOOK_T("v"), BOOK_I(WORKERS),
-			BOOK_I(1), BOOK_T(NULL), BOOK_T("main")),
+			BOOK_T("v"), BOOK_I(WORKERS), BOOK_I(1), BOOK_T(NULL),
+			BOOK_T("main")),
 		    1);
 	}
 	wait_all(&b);

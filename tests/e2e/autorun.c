@@ -5,7 +5,6 @@
 #include "autorun.h"
 
 #define ARGS_MAX   16
-#define WAIT_MS    (80000 * fleet_patience)
 #define OUTPUT_MAX 3000 /* bytes of output in a message */
 #define LOOK_MS    10 /* between looks at files */
 #define LOG_LOOKS  50 /* of them, before one at the book */
@@ -38,9 +37,9 @@ last_of(const char *text)
 
 /* Poll again soon, or fail with what is known. */
 static void
-wait_on(int64_t end, const char *what)
+wait_on(const char *what)
 {
-	if (clock_mono_ms() >= end) {
+	if (unit_is_late()) {
 		struct e2e_run *known = e2e_sh(fleet_root(),
 		    "{ tail -n 25 .llmc/logs/autod.log; \"$LLMC\" status; "
 		    "tail -n 5 .llmc/logs/auto.log; } | tail -c 3000");
@@ -122,17 +121,16 @@ auto_gate(const char *name)
 	const char *base = e2e_path("%s/%s", auto_gates(), name);
 
 	return e2e_path("touch '%s.here'; n=0; until [ -e '%s.open' ] || "
-			"[ $n -gt 1200 ]; do sleep 0.05; n=$((n + 1)); done",
-	    base, base);
+			"[ ! -e '%s.here' ] || [ $n -gt 12000 ]; do sleep "
+			"0.05; n=$((n + 1)); done",
+	    base, base, base);
 }
 
 void
 auto_wait_gate(const char *name)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	while (!e2e_exists(e2e_path("%s/%s.here", auto_gates(), name)))
-		wait_on(end, e2e_path("somebody at the gate %s", name));
+		wait_on(e2e_path("somebody at the gate %s", name));
 }
 
 void
@@ -214,7 +212,6 @@ void
 auto_up(const char *arg, ...)
 {
 	const char *args[ARGS_MAX + 1], *id;
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	va_list ap;
 
 	va_start(ap, arg);
@@ -228,7 +225,7 @@ auto_up(const char *arg, ...)
 			break;
 		ck_assert_msg(!auto_has_ended(), "it ended at once: %s",
 		    e2e_shown(auto_output()));
-		wait_on(end, "the daemon");
+		wait_on("the daemon");
 	}
 	run.instance = id;
 	/* From here on its workers are known. */
@@ -257,10 +254,8 @@ auto_has_ended(void)
 void
 auto_signal(int signo)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	while (!e2e_exists(e2e_scratch("auto.pid")))
-		wait_on(end, "the program to begin");
+		wait_on("the program to begin");
 	ck_assert_msg(
 	    !auto_has_ended(), "it has ended: %s", e2e_shown(auto_output()));
 	ck_assert_int_eq(
@@ -272,11 +267,10 @@ auto_signal(int signo)
 int
 auto_wait_exit(void)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	int status;
 
 	while (!auto_has_ended())
-		wait_on(end, "the end of the run");
+		wait_on("the end of the run");
 	status = (int)strtol(e2e_read(e2e_scratch("auto.status")), NULL, 10);
 	ck_assert_msg(status != 128 + SIGSEGV && status != 128 + SIGABRT,
 	    "it crashed: %s", e2e_shown(auto_output()));
@@ -351,10 +345,9 @@ auto_wait_events(const char *type, const char *words, int count)
 {
 	const char *what = e2e_path("%d of the event %s with %s", count,
 	    type != NULL ? type : "any", words != NULL ? words : "anything");
-	int64_t end = clock_mono_ms() + WAIT_MS;
 
 	while (auto_events(type, words) < count)
-		wait_on(end, what);
+		wait_on(what);
 }
 
 void
@@ -372,10 +365,8 @@ auto_logged(const char *log, const char *words)
 void
 auto_wait_logged(const char *log, const char *words)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	while (auto_logged(log, words) == 0)
-		wait_on(end, words);
+		wait_on(words);
 }
 
 void
@@ -446,8 +437,6 @@ auto_member(struct json_object *json, const char *path)
 void
 auto_wait_state(const char *path, const char *text)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	for (;;) {
 		struct json_object *json = e2e_state(fleet_root());
 		bool there = strcmp(auto_member(json, path), text) == 0;
@@ -455,7 +444,7 @@ auto_wait_state(const char *path, const char *text)
 		json_object_put(json);
 		if (there)
 			break;
-		wait_on(end, e2e_path("%s to be %s", path, text));
+		wait_on(e2e_path("%s to be %s", path, text));
 	}
 }
 
@@ -484,17 +473,14 @@ auto_finished(const char *outcome)
 void
 auto_wait_finished(const char *outcome, int count)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	/* To look at the book takes a process, so the log is read first; a
 	 * daemon may have been killed before it wrote there. */
 	for (int looks = 1; (auto_events("task_finished", NULL) < count &&
 				looks % LOG_LOOKS != 0) ||
 	     auto_finished(outcome) < count;
 	     looks++)
-		wait_on(end,
-		    e2e_path("%d tasks with outcome %s", count,
-			outcome != NULL ? outcome : "any"));
+		wait_on(e2e_path("%d tasks with outcome %s", count,
+		    outcome != NULL ? outcome : "any"));
 }
 
 const char *
@@ -518,11 +504,10 @@ auto_landed(void)
 void
 auto_wait_landed(int count)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	int looks = 0;
 
 	while (auto_landed() < count) {
-		wait_on(end, e2e_path("%d landed commits", count));
+		wait_on(e2e_path("%d landed commits", count));
 		e2e_rest(&looks);
 	}
 }
@@ -566,11 +551,10 @@ auto_salvaged(const char *worker, const char *file)
 void
 auto_wait_shell(const char *script)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	int looks = 0;
 
 	while (e2e_sh(fleet_root(), script)->status != 0) {
-		wait_on(end, script);
+		wait_on(script);
 		e2e_rest(&looks);
 	}
 }

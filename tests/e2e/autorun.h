@@ -6,7 +6,7 @@
  * ended. fleet_end() ends it in any case; so does the guard process of
  * fleet_begin(), if the test is killed.
  *
- * Functions that wait fail the test after 40 s, with the end of the daemon's
+ * Functions that wait in vain fail the test, with the end of the daemon's
  * log. Returned JSON is valid until the test program ends.
  */
 #ifndef AUTORUN_H

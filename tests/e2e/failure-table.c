@@ -54,10 +54,10 @@ const struct failure_row failure_rows[] = {
 	    "failure-table-workers",
 	    "a_session_that_keeps_being_killed_is_repaired", true },
 	{ "11", "a worktree is corrupt",
-	    "its .git overwritten with nonsense, in every turn", "AI",
-	    "the worker is in error; the repair session removes the worktree, "
-	    "and the commits of the branch are saved",
-	    "failure-table-workers", "a_corrupt_worktree_is_repaired", true },
+	    "its .git overwritten with nonsense, in the first turn", "AUTO",
+	    "the same daemon puts it aside and makes another one, the commits "
+	    "of the branch are saved, and the task is tried again",
+	    "failure-table-workers", "a_corrupt_worktree_is_made_anew", false },
 	{ "12", "landed work fails the tests",
 	    "a post_accept_command that fails while a file exists", "AI",
 	    "class post_accept; the repair session commits a fix",

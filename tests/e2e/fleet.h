@@ -52,7 +52,7 @@ void fleet_fails(const char *words, const char *command, ...)
 void fleet_add(const char *worker);
 /* Give it a task. */
 void fleet_start(const char *worker, const char *task);
-/* Wait for a status (or several, separated by commas); fails after 30 s. */
+/* Wait for a status (or several, separated by commas). */
 void fleet_wait(const char *worker, const char *status);
 
 /* The worker's record in the state. */
@@ -61,13 +61,13 @@ const char *fleet_status(const char *worker);
 /* Its transcript so far. */
 const char *fleet_conversation(const char *worker);
 
-/* Wait until the agent got a prompt with these words; fails after 30 s. */
+/* Wait until the agent got a prompt with these words. */
 void fleet_wait_prompt(const char *words);
 
 /* Wait until its agent has written this to the conversation's file. */
 void fleet_wait_written(const char *worker, const char *words);
 
-/* Wait until an event is in the spool; fails after 30 s. */
+/* Wait until an event is in the spool. */
 void fleet_wait_spooled(void);
 
 /* Where the fake agent logs its prompts, one JSON object per line. */

@@ -11,6 +11,8 @@ begin(const char *url, int hurry)
 	e2e_hurry(hurry);
 	/* As often as without hurry: each patrol starts programs. */
 	auto_set("daemon.patrol_interval", e2e_path("%dms", 1500 * hurry));
+	/* The agent is not hurried. */
+	auto_set("defaults.start_timeout", "1h");
 	e2e_expect(
 	    e2e_sh(root,
 		"git init -q --bare -b main ../origin.git && git remote add "
@@ -44,8 +46,6 @@ forge_begin_real(const char *dialect)
 	fleet_begin_real();
 	fleet_do("doctor", "trust", "--onboarding", NULL);
 	begin(url, 4);
-	/* The default, by the clock of the agent, which is not hurried. */
-	auto_set("defaults.start_timeout", "1m");
 }
 
 void

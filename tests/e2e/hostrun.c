@@ -2,14 +2,18 @@
 
 #include "base.h"
 
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "hostrun.h"
 #include "loop.h"
+#include "settings-table.h"
 #include "shared.h"
 
 #define WAIT_MS 120000
 #define LOOK_MS 250
+#define TUNING \
+	"trial=0 admission=0 host_lease=8000 host_beat=1000 host_poll=1000"
 
 static struct {
 	enum hosts_engine engine;
@@ -40,11 +44,39 @@ hosts_root(int host)
 	return fleet.roots[host];
 }
 
+const char *
+hosts_database(void)
+{
+	return fleet.database;
+}
+
+const char *
+hosts_owner(void)
+{
+	return fleet.owner;
+}
+
 void
 hosts_env(int host, const char *assignment)
 {
 	fleet.env[host] =
 	    e2e_path("%s\nexport '%s'", fleet.env[host], assignment);
+	e2e_write(e2e_path("%s/env-%s", unit_scratch(), fleet.names[host]),
+	    fleet.env[host]);
+}
+
+/* People reach a host by its name: ssh is a script that goes there. */
+static void
+make_ssh(void)
+{
+	const char *bin = e2e_path("%s/bin", unit_scratch());
+	const char *ssh = e2e_path("%s/ssh", bin);
+
+	ck_assert_int_eq(file_mkdirs(bin, 0755, NULL), 0);
+	e2e_write(ssh,
+	    "#!/bin/sh\n[ \"$1\" = -t ] && shift\n. \"$FLEET/env-$1\"\n"
+	    "PATH=\"${LLMC%/*}:$PATH\" exec sh -c \"$2\"\n");
+	ck_assert_int_eq(chmod(ssh, 0755), 0);
 }
 
 void
@@ -112,7 +144,6 @@ start_postgres(const char *proxy)
 {
 	const char *script = e2e_source("contrib/fleet/postgres.sh");
 	struct e2e_run *run;
-	int64_t end = clock_mono_ms() + 20000;
 
 	if (!has_postgres())
 		unit_skip("PostgreSQL is not installed");
@@ -131,7 +162,7 @@ start_postgres(const char *proxy)
 	    scratch("proxy-port")));
 	while (!e2e_exists(scratch("proxy-port")) ||
 	    strchr(e2e_read(scratch("proxy-port")), '\n') == NULL) {
-		ck_assert_msg(clock_mono_ms() < end, "no proxy");
+		ck_assert_msg(!unit_is_late(), "no proxy");
 		poll(NULL, 0, 5); /* a file of another program */
 	}
 	fleet.owner = e2e_path("postgresql://owner@/llmc?host=%s&port=%d",
@@ -159,9 +190,10 @@ make_host(int i, const char *agent)
 
 	fleet.names[i] = names[i];
 	fleet.roots[i] = root;
-	fleet.env[i] = e2e_path("export HOME='%s' TMUX_TMPDIR='%s' "
-				"FAKE_CLAUDE_LOG='%s/prompts'",
-	    home, home, home);
+	fleet.env[i] =
+	    e2e_path("export HOME='%s' TMUX_TMPDIR='%s' "
+		     "FAKE_CLAUDE_LOG='%s/prompts' PATH=\"%s:$PATH\"",
+		home, home, home, e2e_path("%s/bin", unit_scratch()));
 	e2e_git(NULL, "clone", "-q", fleet.origin, root, NULL);
 	e2e_git(root, "config", "user.name", names[i], NULL);
 	e2e_git(root, "config", "user.email", "h@example.invalid", NULL);
@@ -177,6 +209,7 @@ make_host(int i, const char *agent)
 	e2e_set(root, "repo.default_branch", "main");
 	e2e_set(root, "fleet.database", fleet.database);
 	e2e_set(root, "fleet.host", names[i]);
+	e2e_set(root, "fleet.ssh", names[i]);
 	hosts_env(i, e2e_path("SOCKET=%s", e2e_setting(root, "tmux.socket")));
 	e2e_guard(root,
 	    e2e_path("cd '%s' && for p in " PIDS "; do kill -CONT $p; kill "
@@ -250,10 +283,10 @@ hosts_begin(enum hosts_engine engine, int count, const char *agent)
 	fleet.engine = engine;
 	e2e_env(e2e_path("TMPDIR=%s", unit_scratch()));
 	e2e_env(e2e_path("FLEET=%s", unit_scratch()));
-	e2e_write(scratch("tuning"),
-	    "trial=0 admission=0 host_lease=8000 host_beat=1000 "
-	    "host_poll=1000");
+	e2e_write(scratch("tuning"), TUNING);
+	ck_assert(tuning_read(TUNING)); /* the owner of the database, too */
 	e2e_env(e2e_path("LLMC_TEST_TUNING=%s", scratch("tuning")));
+	make_ssh();
 	seed = e2e_repo("seed");
 	fleet.origin = scratch("origin.git");
 	e2e_git(NULL, "clone", "-q", "--bare", seed, fleet.origin, NULL);
@@ -304,12 +337,35 @@ hosts_down(int host)
 	hosts_do(host, "\"$LLMC\" down >/dev/null");
 }
 
+/* Nobody else writes to the file from here on; NULL if the book is a server. */
+static sqlite3 *
+lock_book(void)
+{
+	sqlite3 *sqlite = NULL;
+
+	if (fleet.engine != HOSTS_SQLITE)
+		return NULL;
+	ck_assert_int_eq(
+	    sqlite3_open(fleet.database + strlen("sqlite:"), &sqlite),
+	    SQLITE_OK);
+	sqlite3_busy_timeout(sqlite, WAIT_MS);
+	ck_assert_msg(sqlite3_exec(sqlite, "begin immediate", NULL, NULL,
+			  NULL) == SQLITE_OK,
+	    "%s", sqlite3_errmsg(sqlite));
+	return sqlite;
+}
+
+/* One that is stopped within a transaction keeps the lock of the file: nobody
+ * else can write until it goes on. A machine that sleeps stops all of them. */
 void
 hosts_signal(int host, int signo)
 {
+	sqlite3 *book = signo == SIGSTOP ? lock_book() : NULL;
+
 	hosts_sh(host,
 	    e2e_path(
 		"for p in " PIDS "; do kill -%d $p; done 2>/dev/null", signo));
+	sqlite3_close(book);
 }
 
 void
@@ -401,10 +457,8 @@ known(void)
 void
 hosts_wait(int host, const char *what, const char *script)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	while (hosts_sh(host, script)->status != 0) {
-		if (clock_mono_ms() >= end)
+		if (unit_is_late())
 			ck_abort_msg("waited in vain for %s: %s", what,
 			    e2e_shown(known()));
 		poll(NULL, 0, LOOK_MS); /* for other programs */
@@ -425,10 +479,8 @@ landed(void)
 void
 hosts_wait_landed(int tasks)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS + tasks * 4000;
-
 	while (landed() < tasks) {
-		if (clock_mono_ms() >= end)
+		if (unit_is_late())
 			ck_abort_msg("%d of %d landed: %s", landed(), tasks,
 			    e2e_shown(known()));
 		poll(NULL, 0, LOOK_MS); /* for other programs */
@@ -576,11 +628,10 @@ void
 hosts_idle(void)
 {
 	struct json_object *rows = book_rows(SHARED_TASKS, NULL);
-	int64_t end = clock_mono_ms() + WAIT_MS;
 
 	/* The branch has it before the book says so. */
 	while (json_object_array_length(rows) > 0) {
-		ck_assert_msg(clock_mono_ms() < end, "left: %s",
+		ck_assert_msg(!unit_is_late(), "left: %s",
 		    json_object_to_json_string(rows));
 		json_object_put(rows);
 		poll(NULL, 0, LOOK_MS); /* for other programs */

@@ -6,8 +6,8 @@
  * them; on PostgreSQL behind a bad network (tcp-proxy). The agent is the
  * stand-in. Everything ends with the test, also if it is killed.
  *
- * Hosts are numbered from 0. Functions that wait fail the test after two
- * minutes, with what the hosts say.
+ * Hosts are numbered from 0. Functions that wait in vain fail the test
+ * with what the hosts say.
  */
 #ifndef HOSTRUN_H
 #define HOSTRUN_H
@@ -34,6 +34,9 @@ void hosts_end(void);
 
 const char *hosts_name(int host);
 const char *hosts_root(int host);
+/* Addresses of the book in PostgreSQL: of the hosts, and of its owner. */
+const char *hosts_database(void);
+const char *hosts_owner(void);
 /* "K=V" for the programs of a host from now on. */
 void hosts_env(int host, const char *assignment);
 void hosts_set(int host, const char *key, const char *value); /* -1 = all */

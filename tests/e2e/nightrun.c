@@ -5,7 +5,6 @@
 #include "overrun.h"
 #include "teamrun.h"
 
-#define WAIT_MS 100000
 #define LOOK_MS 250
 #define SOON_MS 8000 /* on a machine that is busy with tests */
 
@@ -214,11 +213,9 @@ full_terminal(void)
 static void
 wait_shell(const char *script)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	while (e2e_sh(fleet_root(), script)->status != 0) {
 		ck_assert_msg(!over_has_ended(), "the overseer has ended");
-		if (clock_mono_ms() >= end)
+		if (unit_is_late())
 			ck_abort_msg(
 			    "waited in vain for %.200s:%.800s: %.2500s",
 			    e2e_shown(script), e2e_shown(wrong.data),

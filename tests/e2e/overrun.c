@@ -6,9 +6,7 @@
 
 #include "overrun.h"
 
-#define WAIT_MS      60000
 #define LOOK_MS      10
-#define WRITE_MS     20000
 #define READ_MAX     (1024 * 1024)
 #define OUTPUT_MAX   1500 /* bytes of output in a message */
 #define TIMEOUT_S    150
@@ -27,9 +25,9 @@ last_of(const char *text)
 
 /* Poll again soon, or fail with what is known. */
 static void
-wait_on(int64_t end, const char *what)
+wait_on(const char *what)
 {
-	if (clock_mono_ms() >= end) {
+	if (unit_is_late()) {
 		struct e2e_run *known = e2e_sh(fleet_root(),
 		    "tail -n 5 .llmc/logs/overseer.log | cut -c 1-300; "
 		    "tail -n 8 .llmc/logs/autod.log | cut -c 1-300");
@@ -234,10 +232,8 @@ over_has_ended(void)
 int
 over_pid(void)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	while (!e2e_exists(e2e_scratch("over.pid")))
-		wait_on(end, "the overseer to begin");
+		wait_on("the overseer to begin");
 	return (int)strtol(e2e_read(e2e_scratch("over.pid")), NULL, 10);
 }
 
@@ -252,11 +248,10 @@ over_signal(int signo)
 int
 over_wait_exit(void)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	int status;
 
 	while (!over_has_ended())
-		wait_on(end, "the end of the overseer");
+		wait_on("the end of the overseer");
 	status = (int)strtol(e2e_read(e2e_scratch("over.status")), NULL, 10);
 	ck_assert_msg(status != 128 + SIGSEGV && status != 128 + SIGABRT,
 	    "it crashed: %s", e2e_shown(last_of(over_output())));
@@ -293,12 +288,10 @@ count_words(const char *text, const char *words)
 void
 over_wait_says_times(const char *words, int times)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	while (count_words(over_output(), words) < times) {
 		ck_assert_msg(!over_has_ended(), "it ended without \"%s\": %s",
 		    words, e2e_shown(last_of(over_output())));
-		wait_on(end, words);
+		wait_on(words);
 	}
 }
 
@@ -381,7 +374,6 @@ over_count_daemons(int *ret_pid)
 int
 over_daemon(int before)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	int pid;
 
 	for (;;) {
@@ -394,7 +386,7 @@ over_daemon(int before)
 			break;
 		ck_assert_msg(!over_has_ended(), "it ended: %s",
 		    e2e_shown(last_of(over_output())));
-		wait_on(end, "a daemon that runs");
+		wait_on("a daemon that runs");
 	}
 	ck_assert_int_eq(fleet_daemon_pid(), pid);
 	seen = pid;
@@ -447,9 +439,7 @@ over_remembered(const char *kind, const char *words)
 void
 over_remembers_least(const char *kind, const char *words, int count)
 {
-	int64_t end = clock_mono_ms() + WRITE_MS;
-
-	while (over_remembered(kind, words) < count && clock_mono_ms() < end)
+	while (over_remembered(kind, words) < count && !unit_is_late())
 		poll(NULL, 0, LOOK_MS); /* waits for other programs */
 	ck_assert_int_ge(over_remembered(kind, words), count);
 }
@@ -575,7 +565,7 @@ over_suite(const char *program, const struct over_test *tests, size_t count)
 			    tests[i].test->name);
 			exit(99);
 		}
-		tcase_set_timeout(tc, TIMEOUT_S);
+		unit_set_timeout(tc, TIMEOUT_S);
 		tcase_add_checked_fixture(tc, over_begin, over_end);
 		tcase_add_loop_test(
 		    tc, tests[i].test, 0, row->fails_unrepaired && off ? 2 : 1);

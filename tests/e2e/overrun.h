@@ -6,7 +6,7 @@
  * agent for workers and repairs. over_end() ends everything by pid, in any
  * case; so does a guard process, if the test is killed.
  *
- * Functions that wait fail the test after a minute, with the overseer's output.
+ * Functions that wait in vain fail the test, with the overseer's output.
  */
 #ifndef OVERRUN_H
 #define OVERRUN_H

@@ -2,8 +2,8 @@
 
 /* auto.review: finished work is reviewed by a second agent before it lands. */
 #include "autorun.h"
+#include "faults.h"
 #include "filed.h"
-#include "stepkills.h"
 
 #define APPROVE                                               \
 	"fake: tool report_completion {\"summary\":\"good\"," \
@@ -24,8 +24,6 @@ unit_before(void)
 	fleet_begin();
 	auto_ails("");
 }
-
-#define STEPS 70 /* of the daemon, about as many as there are */
 
 static const char *
 verdict_file(void)
@@ -188,29 +186,21 @@ TEST(a_review_survives_the_daemon)
 	ck_assert_int_eq(fleet_prompts("Review the work of another agent"), 1);
 }
 
-/* Its steps, from the first prompt to the landing: each time it lands once,
- * reviewed once. REVIEW_KILLS: how many of them. */
-TEST_ROWS(a_kill_at_any_step_changes_nothing, e2e_number("REVIEW_KILLS", 3))
-{
-	int64_t end = clock_mono_ms() + 60000;
-	bool killed = false;
-	int looks = 0;
+static struct faults review_story = { .sample = 2 };
 
+/* Its steps, from the first prompt to the landing: each time it lands once,
+ * reviewed once. */
+TEST_ROWS(a_kill_at_any_step_changes_nothing, faults_rows(&review_story))
+{
+	if (!faults_begin(&review_story, _i))
+		return;
 	begin(APPROVE);
-	stepkills_at(
-	    stepkills_spread(_i, e2e_number("REVIEW_KILLS", 3), STEPS));
 	auto_up(NULL);
-	stepkills_arm();
-	while (auto_finished("landed") == 0 ||
-	    (!killed && remove(unit_path("arm")) != 0)) {
-		if (auto_has_ended()) {
-			killed = true;
-			auto_up(NULL);
-		}
-		ck_assert_msg(
-		    clock_mono_ms() < end, "%s", e2e_shown(auto_output()));
-		e2e_rest(&looks);
-	}
+	faults_arm();
+	faults_wait("\"$LLMC\" --json task list --all | grep -q "
+		    "'\"outcome\": *\"landed\"'",
+	    NULL);
+	faults_end(NULL);
 	auto_drain();
 	auto_history("Work", NULL);
 	ck_assert_int_eq(reviews("approved"), 1);

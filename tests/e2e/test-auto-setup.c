@@ -222,10 +222,10 @@ TEST(workers_have_places_of_their_own)
 		    "fake: run echo $LLMC_WORKER $LLMC_INDEX $LLMC_PORT $DB "
 		    ">>\"$FLEET/all\"; (setsid '%s' --port "
 		    "$LLMC_PORT &) >/dev/null 2>&1; n=0; until curl -s "
-		    "127.0.0.1:$LLMC_PORT >/dev/null || [ $n -ge 600 ]; do "
+		    "127.0.0.1:$LLMC_PORT >/dev/null || [ $n -ge 6000 ]; do "
 		    "n=$((n + 1)); sleep 0.05; done; "
 		    "touch \"$FLEET/at-$LLMC_INDEX\"; n=0; while [ $(ls "
-		    "\"$FLEET\"/at-* | wc -l) -lt 3 ] && [ $n -lt 600 ]; do "
+		    "\"$FLEET\"/at-* | wc -l) -lt 3 ] && [ $n -lt 6000 ]; do "
 		    "n=$((n + 1)); sleep 0.05; done\nfake: commit %d.txt x",
 		    stub, i);
 	auto_up(NULL);

@@ -2,9 +2,9 @@
 
 /* What an agent says at the end of its turn, and what becomes of its task: done
  * without a change, blocked, asking, refusing. With the default settings. */
+#include "faults.h"
 #include "filed.h"
 #include "goalrun.h"
-#include "stepkills.h"
 
 #define BLOCKED                                                     \
 	"fake: say I looked for it.\n"                              \
@@ -218,30 +218,22 @@ TEST(a_task_of_a_goal_is_dropped_by_its_place)
 
 /* --- kills ---------------------------------------------------------- */
 
-#define KILLS 2
-#define STEPS 25
+static struct faults park_story = { .sample = 1 };
 
 /* The daemon is killed on the way from the Stop hook to the parked task. */
-TEST_ROWS(a_killed_daemon_parks_it_once, e2e_number("WORDS_KILLS", KILLS))
+TEST_ROWS(a_killed_daemon_parks_it_once, faults_rows(&park_story))
 {
-	int step =
-	    stepkills_spread(_i, e2e_number("WORDS_KILLS", KILLS), STEPS);
-
+	if (!faults_begin(&park_story, _i))
+		return;
 	auto_task("a.md", "Publish the package.");
 	auto_ails(
 	    e2e_path("fake: run %s\n" BLOCKED, auto_gate("before-the-end")));
-	stepkills_at(step);
 	auto_up("--until-empty", NULL);
 	auto_wait_gate("before-the-end");
-	stepkills_arm();
+	faults_arm();
 	auto_ails(BLOCKED);
 	auto_open_gate("before-the-end");
-	auto_wait_exit();
-	if (!e2e_exists(unit_path("arm")))
-		auto_run("--until-empty", NULL);
-	printf("# step %d: %s\n", step,
-	    remove(unit_path("arm")) == 0 ? "not reached" : "killed");
-	fflush(stdout);
+	faults_run();
 	check_asked("blocked", "needs NPM_TOKEN");
 	auto_ails("fake: commit a.txt x");
 	auto_up(NULL);

@@ -14,7 +14,6 @@ const int unit_timeout = 120; /* seconds, each */
 
 TEST(the_heart_beats)
 {
-	int64_t end = clock_mono_ms() + 20000;
 	struct json_object *heart;
 
 	auto_set("overseer.heartbeat_timeout", "7s"); /* a beat takes a third of
@@ -23,7 +22,7 @@ TEST(the_heart_beats)
 	do {
 		poll(NULL, 0, 20); /* a file of the daemon */
 		heart = auto_heartbeat();
-		ck_assert_msg(clock_mono_ms() < end, "no second beat");
+		ck_assert_msg(!unit_is_late(), "no second beat");
 	} while (json_int_or(heart, "sequence", 0) < 2);
 	ck_assert_str_eq(auto_member(heart, "phase"), "idle");
 	ck_assert_int_gt(json_int_or(heart, "rss_kb", 0), 0);

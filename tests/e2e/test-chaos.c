@@ -466,7 +466,7 @@ add(Suite *suite, const char *name, const TTest *test)
 {
 	TCase *tc = tcase_create(name);
 
-	tcase_set_timeout(tc,
+	unit_set_timeout(tc,
 	    300 + 3.0 * (double)e2e_number("CHAOS_STEPS", 18) +
 		5.0 * (double)e2e_number("CHAOS_TASKS", 9));
 	tcase_add_checked_fixture(tc, begin, fleet_end);

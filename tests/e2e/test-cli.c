@@ -445,7 +445,7 @@ is_refused(const char *command)
 TEST(some_commands_are_refused_inside_a_session)
 {
 	static const char refused[] =
-	    "|init|doctor trust|up|restart|down|overseer|fleet|asks|answer|doctor channel|mail|"
+	    "|init|add|doctor trust|up|restart|down|overseer|fleet|asks|answer|doctor channel|mail|"
 	    "goal|goal node|goal tick|doctor store|web|report metrics|top|"
 	    "why|pause|resume|stop|abort|nuke|accept|pick|landing revert|reset|"
 	    "attach console|";

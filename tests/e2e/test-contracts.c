@@ -3,15 +3,10 @@
 /*
  * Contracts of tasks, with the whole programs: met, not met, tried once more,
  * out of time, and with the daemon killed on the way.
- *
- *   CONTRACT_KILLS  number of steps to kill the daemon at (3)
  */
 #include "autorun.h"
+#include "faults.h"
 #include "filed.h"
-#include "stepkills.h"
-
-#define KILLS 2
-#define STEPS 40 /* about as many as there are from a Stop to the retry */
 
 #define OUT "{\"artifacts\": [{\"path\": \"out.json\", \"minItems\": 1}]%s}"
 #define MAKE                                                                \
@@ -57,27 +52,23 @@ TEST(work_that_meets_its_contract_lands)
 	    "contract (passed)\n  out.json, a JSON array of at least 1 items");
 }
 
+static struct faults retry_story = { .sample = 1 };
+
 /* Wherever it is killed: the checks run again, there is one retry, and one
  * end. */
-TEST_ROWS(the_daemon_is_killed_on_the_way, e2e_number("CONTRACT_KILLS", KILLS))
+TEST_ROWS(the_daemon_is_killed_on_the_way, faults_rows(&retry_story))
 {
-	int step =
-	    stepkills_spread(_i, e2e_number("CONTRACT_KILLS", KILLS), STEPS);
 	cleanup_free char *steps = xasprintf(
 	    "fake: commit other.txt x\nfake: run %s", auto_gate("work"));
 
-	stepkills_at(step);
+	if (!faults_begin(&retry_story, _i))
+		return;
 	contract(", \"onFailure\": \"retry_once\"", steps);
 	auto_up("--until-empty", NULL);
 	auto_wait_gate("work");
-	stepkills_arm();
+	faults_arm();
 	auto_open_gate("work");
-	auto_wait_exit();
-	if (!e2e_exists(unit_path("arm")))
-		auto_run("--until-empty", NULL);
-	printf("# step %d: %s\n", step,
-	    remove(unit_path("arm")) == 0 ? "not reached" : "killed");
-	fflush(stdout);
+	faults_run();
 	ck_assert_int_eq(auto_finished(NULL), auto_finished("failed"));
 	recorded("attempts", "2");
 	recorded("run.retry_of", "t1-1");

@@ -40,7 +40,7 @@ START_TEST(a_hung_daemon_is_killed_and_repaired)
 	over_hurry(5);
 	auto_tune("daemon_stop=5000 daemon_start=15000");
 	over_remedy(_i, "fake: run rm '%s'", hang);
-	e2e_env(e2e_path("LD_LIBRARY_PATH=%.*s/../../tests/tools",
+	e2e_env(e2e_path("LD_LIBRARY_PATH=%.*s/../../tests/faults",
 	    (int)(strrchr(llmc, '/') - llmc), llmc));
 	e2e_env("LD_PRELOAD=hang.so");
 	e2e_env(e2e_path("LLMC_HANG=%s", hang));

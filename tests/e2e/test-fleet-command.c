@@ -38,8 +38,9 @@ TEST(fleet_is_made_joined_shown_and_left)
 	e2e_has(fleet("join", NULL)->out, "adam is host 2 of the fleet.");
 	e2e_has(fleet("join", NULL)->out, "adam is host 2 of the fleet.");
 	e2e_has(fleet("check", NULL)->out, "nothing is wrong");
-	e2e_has(fleet("drain", "eve")->out, "eve takes no new task");
-	e2e_expect(fleet("drain", "bob"), 1, "the fleet has no host bob");
+	e2e_has(fleet("drain", "adam")->out, "adam takes no new task");
+	e2e_expect(
+	    fleet("drain", "eve"), 1, "on eve, type: llmc fleet drain eve");
 	e2e_expect(fleet("leave", NULL), 1, "adam has never been up");
 	set("fleet.host", "bob");
 	e2e_expect(fleet("leave", NULL), 1, "bob is not in this fleet");

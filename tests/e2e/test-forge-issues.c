@@ -3,8 +3,8 @@
 /* Issues of a forge as tasks: taken once, told how they end, and only from
  * those who may say what is done. */
 #include "autorun.h"
+#include "faults.h"
 #include "forgerun.h"
-#include "stepkills.h"
 
 const int unit_timeout = 240; /* seconds, each */
 
@@ -609,26 +609,21 @@ TEST(a_daemon_killed_at_each_move_of_a_claim_does_everything_once)
 	check_done_once();
 }
 
+static struct faults issue_story = { .sample = 2 };
+
 /* The same at a step of the daemon itself, from the issue to its end. */
-#define KILLS 3 /* FORGE_KILLS: more of them in the soak */
-#define STEPS 96
-
-TEST_ROWS(a_daemon_killed_at_a_step_does_everything_once,
-    e2e_number("FORGE_KILLS", KILLS))
+TEST_ROWS(
+    a_daemon_killed_at_a_step_does_everything_once, faults_rows(&issue_story))
 {
-	int step =
-	    stepkills_spread(_i, e2e_number("FORGE_KILLS", KILLS), STEPS);
-
 	begin("github");
+	if (!faults_begin(&issue_story, _i))
+		return;
 	auto_set("repo.upstream", "push");
 	e2e_env("FAKE_CLAUDE_GOES_ON=1");
-	stepkills_at(e2e_number("FORGE_STEP", step));
 	issue("ann", "ann", "One", "fake: commit one.txt x");
-	stepkills_arm();
+	faults_arm();
 	auto_launch("--until-empty", NULL);
-	auto_wait_exit();
-	unlink(unit_path("arm"));
-	stepkills_at(0);
+	faults_run();
 	check_done_once();
 	e2e_expect(e2e_sh(fleet_root(),
 		       "[ \"$(git rev-parse main)\" = \"$(git -C "

@@ -89,7 +89,7 @@ unit_suite(void)
 	scenarios_real();
 	s = suite_create("forge-real");
 	tc = tcase_create("forge");
-	tcase_set_timeout(tc, 240);
+	unit_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, an_issue_becomes_a_merged_pull_request);
 	suite_add_tcase(s, tc);

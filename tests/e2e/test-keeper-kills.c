@@ -7,16 +7,16 @@
  * session has begun, no process of the last one may be there, and no commit may
  * be added by it.
  *
- *   KEEPER_KILLS       number of kills for each kind of keeper (6)
- *   KEEPER_KILLS_SEED  seed for victims and times (1)
+ *   FAULTS       number of kills for each kind of keeper (6)
+ *   FAULTS_SEED  seed for victims and times (1)
  */
 #include <dirent.h>
 
+#include "faults.h"
 #include "fleet.h"
 #include "orphans.h"
 #include "workspace.h"
 
-#define GUARD_MS 30000
 #define DELAY_MS 120
 
 static const char *const modes[] = { "auto", "scope,reaper", "reaper" };
@@ -105,10 +105,8 @@ commits(const char *word)
 static void
 wait_for_commit(const char *word)
 {
-	int64_t end = clock_mono_ms() + GUARD_MS;
-
 	while (commits(word)[0] == '\0') {
-		ck_assert_msg(clock_mono_ms() < end, "no commit %s", word);
+		ck_assert_msg(!unit_is_late(), "no commit %s", word);
 		poll(NULL, 0, 5); /* a commit of another program */
 	}
 }
@@ -147,12 +145,11 @@ strike(enum victim victim, int keeper)
 static void
 reset(void)
 {
-	int64_t end = clock_mono_ms() + GUARD_MS;
 	struct e2e_run *run;
 
 	while ((run = e2e_llmc(fleet_root(), "reset", "adam", "--yes", NULL))
 		   ->status != 0) {
-		ck_assert_msg(clock_mono_ms() < end, "%s", run->err);
+		ck_assert_msg(!unit_is_late(), "%s", run->err);
 		poll(NULL, 0, 50); /* an operation of another program */
 	}
 	fleet_wait("adam", "idle");
@@ -189,10 +186,8 @@ one_kill(struct dice *dice, int number)
 
 START_TEST(nothing_of_a_killed_session_is_left)
 {
-	struct dice dice = { (uint64_t)e2e_number("KEEPER_KILLS_SEED", 1) *
-		    1000003 +
-		(uint64_t)_i };
-	int kills = e2e_number("KEEPER_KILLS", 6);
+	struct dice dice = { faults_seed() * 1000003 + (uint64_t)_i };
+	int kills = faults_count(6);
 	struct workspace workspace = { 0 };
 
 	fleet_begin();
@@ -216,7 +211,7 @@ unit_suite(void)
 	Suite *suite = suite_create("keeper-kills");
 	TCase *tc = tcase_create("kills");
 
-	tcase_set_timeout(tc, 30.0 + 10.0 * e2e_number("KEEPER_KILLS", 6));
+	unit_set_timeout(tc, 30.0 + 10.0 * faults_count(6));
 	tcase_add_checked_fixture(tc, NULL, fleet_end);
 	tcase_add_loop_test(
 	    tc, nothing_of_a_killed_session_is_left, 0, (int)nitems(modes));

@@ -7,8 +7,9 @@
  * of the fake agent; the state only decides when to kill and what to request
  * next.
  *
- *   KILLS       number of kills (12)
- *   KILLS_SEED  seed for tasks, victims and times (1)
+ *   FAULTS       number of kills (12), and of those beside a user who works in
+ *                the same checkout, half of the time on the landing branch (6)
+ *   FAULTS_SEED  seed for tasks, victims and times (1)
  *
  * To check that the test can fail, the daemon was broken on purpose: pasting a
  * prompt before it was saved gave it to the agent twice, and a Stop that was
@@ -16,12 +17,14 @@
  */
 #include "fleet.h"
 #include "book.h"
+#include "faults.h"
 #include "state-book.h"
 #include "state.h"
 #include "watch.h"
 
 #define WORKERS   2
 #define ROUND_MS  90000 /* for two tasks, whatever is killed meanwhile */
+#define BESIDE_MS 300000 /* the same, while a user holds up the landings */
 #define UP_TRIES  50
 #define UP_MS     100 /* between them */
 #define DELAY_MS  40 /* of a late kill */
@@ -60,6 +63,58 @@ static const char *const scenes[] = {
 };
 #define COLLISION (nitems(scenes) - 1)
 
+/* A user who commits, and begins what they end in another way than usual:
+ * rebases that stop, are left for another branch, and then are aborted or
+ * continued; bisects, merges, cherry-picks. Now and then the last landing is
+ * thrown away. Whatever fails because of a lock is tried again, as a person
+ * does. The subjects of the commits, none of which may be lost, are in
+ * `commits`. */
+static const char user_text[] =
+    "exec 3<&0; (read -r end <&3; kill -KILL 0) &\n"
+    "export GIT_AUTHOR_NAME=User GIT_EDITOR=true\n"
+    "s=$KILLS_SEED n=0 left=20\n"
+    "next() { s=$(((s * 1103515245 + 12345) % 2147483648)); "
+    "r=$((s / 65536 % $1)); }\n"
+    "try() { t=0; while [ $t -lt 40 ]; do t=$((t + 1)); "
+    "\"$@\" >>../user.log 2>&1 && return 0; sleep 0.03; done; "
+    "echo \"gave up: $*\" >>../user.log; return 1; }\n"
+    "clear() { t=0; while [ -d .git/rebase-merge ]; do "
+    "t=$((t + 1)); [ $t -lt 100 ] || git rebase --quit; "
+    "git rebase --abort || sleep 0.03; done; "
+    "git merge --abort; git bisect reset; "
+    "try git checkout -q -- user.txt; } >>../user.log 2>&1\n"
+    "rest() { next 6; sleep 0.$((r + 1)); }\n"
+    "commit() { n=$((n + 1)); echo $n >>user.txt; "
+    "if try git commit -qam \"user $n.\"; then echo \"user $n.\" "
+    ">>../commits; else try git checkout -q -- user.txt; fi; }\n"
+    "stop() { git rebase -q --force-rebase --exec false \"$1\" "
+    ">>../user.log 2>&1; [ -d .git/rebase-merge ] && "
+    "echo rebase >>../doings; rest; }\n"
+    "while [ ! -e ../stop ]; do\n"
+    "	next 14\n"
+    "	case $r in\n"
+    "	0 | 1) try git switch -q side ;;\n"
+    "	2 | 3) try git switch -q main ;;\n"
+    "	4 | 5) commit ;;\n"
+    "	6) stop HEAD~2; clear ;;\n"
+    "	7) stop HEAD~2; while [ -d .git/rebase-merge ] && "
+    "git rebase --continue; do rest; done >>../user.log 2>&1; clear ;;\n"
+    "	8 | 9) stop main~2; try git checkout -q main; rest; clear ;;\n"
+    "	10) try git cherry-pick --no-commit side~1..side && "
+    "echo pick >>../doings; rest; git cherry-pick --quit; "
+    "try git reset -q --hard ;;\n"
+    "	11) try git bisect start HEAD HEAD~3 && echo bisect >>../doings; "
+    "rest; try git bisect reset ;;\n"
+    "	12) try git merge -q --no-ff --no-commit side && "
+    "echo merge >>../doings; rest; clear ;;\n"
+    "	13) [ $left -gt 0 ] && ! git log -1 --format=%s | grep -q '[.]$' && "
+    "left=$((left - 1)) && git reset -q --hard HEAD~1 && "
+    "echo reset >>../doings ;;\n"
+    "	esac >>../user.log\n"
+    "	rest\n"
+    "done\n"
+    "clear; try git switch -q main\n";
+
 enum stage {
 	STAGE_WANTED, /* the task is to be started */
 	STAGE_TAKEN,
@@ -88,6 +143,9 @@ struct kills {
 	struct target *target; /* NULL = none left */
 	size_t victim;
 	int wanted, done;
+	bool beside_user;
+	struct child *user;
+	int user_life; /* it ends with this, and with us */
 	int tasks; /* given so far */
 	struct dice dice;
 	struct job jobs[WORKERS];
@@ -552,7 +610,8 @@ round_run(struct kills *k)
 		    collide || both == COLLISION ?
 			COLLISION :
 			dice_below(&k->dice, COLLISION));
-	k->guard = loop_after(k->loop, ROUND_MS, kills_late, k);
+	k->guard = loop_after(
+	    k->loop, k->beside_user ? BESIDE_MS : ROUND_MS, kills_late, k);
 	kills_look(k);
 	loop_run(k->loop);
 	loop_timer_free(take_ptr(&k->guard));
@@ -564,7 +623,8 @@ round_run(struct kills *k)
 		fputs(log->out, stdout);
 		ck_abort_msg("after %d kills: %s", k->done, k->failure);
 	}
-	verify_round(k);
+	if (!k->beside_user)
+		verify_round(k);
 }
 
 static void
@@ -594,8 +654,7 @@ kills_open(struct kills *k)
 	static const char *const names[WORKERS] = { "adam", "eve" };
 
 	k->loop = loop_new();
-	k->wanted = e2e_number("KILLS", 12);
-	k->dice.state = (uint64_t)e2e_number("KILLS_SEED", 1);
+	k->dice.state = faults_seed();
 	k->book = xasprintf("%s/.llmc/llmc.db", fleet_root());
 	k->log = xasprintf("%s-wal", k->book);
 	for (size_t i = 0; i < WORKERS; i++) {
@@ -628,23 +687,139 @@ kills_close(struct kills *k)
 	free(k->log);
 }
 
+static void
+kills_run(struct kills *k)
+{
+	target_next(k);
+	do {
+		ck_assert_msg(k->tasks < TASKS_MAX + WORKERS * k->wanted,
+		    "%s %s is never met", k->target->key, k->target->word);
+		round_run(k);
+	} while (k->target != NULL);
+}
+
 START_TEST(nothing_is_lost_and_nothing_is_done_twice)
 {
-	struct kills k = { .daemon = PROCREF_INIT };
+	struct kills k = { .daemon = PROCREF_INIT, .wanted = faults_count(12) };
 
 	kills_open(&k);
-	target_next(&k);
-	do {
-		ck_assert_msg(k.tasks < TASKS_MAX + WORKERS * k.wanted,
-		    "%s %s is never met", k.target->key, k.target->word);
-		round_run(&k);
-	} while (k.target != NULL);
+	kills_run(&k);
 	verify_all(&k);
 	kills_report(&k);
 	for (size_t i = 0; i < nitems(targets); i++)
 		ck_assert_msg(
 		    k.wanted < (int)nitems(targets) || targets[i].hits > 0,
 		    "%s %s was never met", targets[i].key, targets[i].word);
+	kills_close(&k);
+}
+END_TEST
+
+static void
+kills_user_ended(const struct child_result *result, void *arg)
+{
+	struct kills *k = arg;
+
+	k->user = NULL;
+	if (!child_succeeded(result))
+		kills_fail(k, xstrdup("the user has failed"));
+	loop_stop(k->loop, 0);
+}
+
+static int64_t
+user_deadline_ms(void)
+{
+	return (60 + 30 * (int64_t)faults_count(6)) * 1000;
+}
+
+static void
+kills_user_begin(struct kills *k)
+{
+	struct child_spec spec = { .shell = user_text,
+		.cwd = fleet_root(),
+		.deadline_ms = user_deadline_ms() };
+	cleanup_free char *seed =
+	    xasprintf("KILLS_SEED=%d", (int)faults_seed());
+	cleanup_strv char **env = strv_copy(e2e_edits());
+	struct err err = { 0 };
+	int life[2];
+
+	e2e_sh(fleet_root(),
+	    "echo 0 >user.txt; git add .; git commit -qm 'user 0.'; "
+	    "git branch side; git switch -q side; for i in 1 2; do "
+	    "echo $i >side.txt; git add .; git commit -qm \"side $i.\"; done; "
+	    "git switch -q main; for i in 1 2; do git commit -q --allow-empty "
+	    "-m \"empty $i.\"; done; >../doings; "
+	    "git log --branches --format=%s | grep '[.]$' >../commits");
+	strv_add(&env, seed);
+	ck_assert_int_eq(pipe2(life, O_CLOEXEC), 0);
+	spec.env = strv_const(env);
+	spec.stdin_fd = life[0];
+	k->user_life = life[1];
+	ck_assert_msg(child_spawn(k->loop, &spec, kills_user_ended, k, &k->user,
+			  &err) == 0,
+	    "%s", err.msg);
+	close(life[0]);
+}
+
+static void
+kills_user_end(struct kills *k)
+{
+	e2e_sh(fleet_root(), ">../stop");
+	while (k->user != NULL)
+		loop_run(k->loop);
+	close(k->user_life);
+	ck_assert_msg(k->failure == NULL, "%s", k->failure);
+}
+
+/* Each task is on the branch, or in a commit that an ask names; it may take the
+ * daemon a moment to see how the user has left the branch. */
+static const char all_is_there[] =
+    "missing() { named=$(\"$LLMC\" asks --json | "
+    "grep -o 'refs/llmc/landed/[a-z0-9]*' | sort -u); "
+    "for f in $(cat ../tasks); do git cat-file -e main:$f 2>/dev/null && "
+    "continue; for ref in $named; do "
+    "[ \"$(git diff --name-only --diff-filter=A $ref^ $ref -- $f)\" ] && "
+    "continue 2; done; echo $f; done; }\n"
+    "for i in $(seq 100); do lost=$(missing); [ \"$lost\" ] || break; "
+    "sleep 0.3; done; echo $lost\n"
+    "git log --branches --format=%s >../subjects; "
+    "grep -vxFf ../subjects ../commits\n"
+    "git status --porcelain; git fsck --no-dangling --no-progress 2>&1; "
+    "find .git -name '*.lock' -o -name 'llmc*index*'\n";
+
+static void
+verify_beside_user(const struct kills *k)
+{
+	cleanup_buf struct buf tasks = BUF_INIT;
+
+	for (int i = 1; i <= k->tasks; i++)
+		buf_addf(&tasks, "task-%04d-%s.txt\n", i,
+		    k->jobs[(i - 1) % WORKERS].worker);
+	ck_assert_int_eq(file_replace(e2e_path("%s/../tasks", fleet_root()),
+			     tasks.data, tasks.len, 0644, NULL),
+	    0);
+	ck_assert_str_eq(e2e_sh(fleet_root(), all_is_there)->out, "\n");
+	printf("# the user: %s",
+	    e2e_sh(fleet_root(),
+		"echo $(sort ../doings | uniq -c), $(wc -l <../commits) "
+		"commits, $(\"$LLMC\" asks --json | "
+		"grep -o 'refs/llmc/landed/[a-z0-9]*' | sort -u | wc -l) "
+		"landings named, gave up $(grep -c '^gave up' ../user.log)")
+		->out);
+}
+
+START_TEST(beside_a_user_nothing_is_lost_in_silence)
+{
+	struct kills k = { .daemon = PROCREF_INIT,
+		.beside_user = true,
+		.wanted = faults_count(6) };
+
+	kills_open(&k);
+	kills_user_begin(&k);
+	kills_run(&k);
+	kills_user_end(&k);
+	verify_beside_user(&k);
+	kills_report(&k);
 	kills_close(&k);
 }
 END_TEST
@@ -662,9 +837,14 @@ unit_suite(void)
 	Suite *s = suite_create("kills");
 	TCase *tc = tcase_create("kills");
 
-	tcase_set_timeout(tc, 60 + 20.0 * (double)e2e_number("KILLS", 12));
+	unit_set_timeout(tc, 60 + 20.0 * (double)faults_count(12));
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, nothing_is_lost_and_nothing_is_done_twice);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("user");
+	tcase_set_timeout(tc, (double)user_deadline_ms() / 1000);
+	tcase_add_checked_fixture(tc, begin, fleet_end);
+	tcase_add_test(tc, beside_a_user_nothing_is_lost_in_silence);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -419,3 +419,108 @@ TEST(a_task_that_has_not_landed)
 	fleet_fails(
 	    "a.md has not landed", "landing", "revert", "a.md", "--yes", NULL);
 }
+
+/* --- people who commit more often than the check takes ----------------------
+ */
+
+/* A check that ends when the branch has moved, as long as somebody commits; and
+ * who it is, in the user's own checkout. */
+static void
+begin_crowd(const char *overtaken, const char *commits, const char *pause)
+{
+	e2e_skip_sandboxed("commits and checks are in step without one");
+	set_check(e2e_path("cd '%s'; at=$(git rev-parse main); n=0\n"
+			   "while [ -e .llmc/crowd ] && [ $n -lt 400 ] &&\n"
+			   "    [ \"$(git rev-parse main)\" = \"$at\" ]; do\n"
+			   "	sleep 0.05; n=$((n + 1))\n"
+			   "done",
+	    fleet_root()));
+	auto_set("auto.overtaken", overtaken);
+	auto_set("auto.concurrency", "3");
+	e2e_script(unit_path("crowd.sh"),
+	    e2e_path(
+		"#!/bin/sh\n>.llmc/crowd\n"
+		"while [ -e .llmc/crowd ]; do %s; sleep %s; done\n"
+		"until git diff --quiet HEAD; do git commit -qam user; done",
+		commits, pause));
+	e2e_sh(
+	    fleet_root(), "seq 9 >long && git add long && git commit -qm long");
+	/* The command is to be known to work here. */
+	auto_task("0.md", "First\nfake: commit 0.txt x");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	start(e2e_path("sh '%s'", unit_path("crowd.sh")), unit_path("crowd"));
+	auto_wait_shell("[ -e .llmc/crowd ]");
+}
+
+static void
+end_crowd(void)
+{
+	unlink(e2e_path("%s/.llmc/crowd", fleet_root()));
+}
+
+#define CROWD_MAKES_A_FILE "date +%N >u.txt; git add u.txt; git commit -qm user"
+
+TEST(checks_that_are_overtaken_are_told_in_numbers)
+{
+	begin_crowd("wait", CROWD_MAKES_A_FILE, "1.5");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_wait_event("checks_overtaken", "in vain");
+	auto_wait_shell("\"$LLMC\" status --json | grep -q 'a check takes "
+			"[0-9.ms]*, main moves every [0-9.ms]*; [0-9]* checks "
+			"in a row were in vain'");
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	end_crowd();
+	auto_wait_finished("landed", 3);
+	auto_wait_shell("! \"$LLMC\" status --json | grep -q 'in vain'");
+	ck_assert_int_eq(auto_events("checks_overtaken", NULL), 1);
+}
+
+TEST(a_result_that_was_overtaken_lands_where_people_say_so)
+{
+	begin_crowd("land", CROWD_MAKES_A_FILE, "1.5");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_task("c.md", "C\nfake: commit c.txt x");
+	auto_wait_finished("landed", 4);
+	ck_assert(e2e_exists(e2e_path("%s/.llmc/crowd", fleet_root())));
+	end_crowd();
+	auto_history("a.txt: x", "b.txt: x", "c.txt: x", NULL);
+	ck_assert_int_eq(
+	    auto_events("accept_success", "\"result\":\"overtaken\""), 3);
+	auto_wait_shell("[ \"$(\"$LLMC\" report | grep -c "
+			"'landed on a result that was overtaken')\" = 3 ]");
+	auto_wait_shell("\"$LLMC\" task show t2 --json | "
+			"grep -q '\"overtaken\": *true'");
+	/* It has been checked as it is. */
+	auto_wait_shell("! \"$LLMC\" status --json | grep -q unproven");
+	told_by("landing");
+	told_by("report");
+}
+
+/* Without a conflict. */
+TEST(what_overtakes_in_a_file_of_the_work_lands_nothing)
+{
+	begin_crowd("land",
+	    "sed -i \"1s/.*/$(date +%N)/\" long; git commit -qam user", "1.5");
+	auto_task("a.md",
+	    "A\nfake: run sed -i 's/^9$/nine/' long && git commit -qam nine");
+	auto_wait_event("checks_overtaken", "no file of the work and merges");
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	end_crowd();
+	auto_wait_finished("landed", 2);
+	ck_assert_int_eq(auto_events("accept_success", "overtaken"), 0);
+}
+
+/* Faster than it can be built again. */
+TEST(what_never_lands_in_time_is_told_too)
+{
+	begin_crowd("land", CROWD_MAKES_A_FILE, "0.05");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_task("c.md", "C\nfake: commit c.txt x");
+	auto_wait_event("checks_overtaken", "commit less often");
+	end_crowd();
+	auto_wait_finished("landed", 4);
+}

@@ -71,7 +71,6 @@ TEST(the_list_of_tools_changes_in_a_session)
 {
 	cleanup_buf struct buf steps = BUF_INIT;
 	const char *kept = e2e_path("%s/kept", unit_scratch());
-	int64_t end = clock_mono_ms() + 30000;
 
 	fleet_add("adam");
 	for (int i = 0; i < 200; i++)
@@ -84,7 +83,7 @@ TEST(the_list_of_tools_changes_in_a_session)
 	fleet_wait_written("adam", ABSENT);
 	offer_all("adam");
 	while (!e2e_exists(kept) || strstr(e2e_read(kept), ABSENT) != NULL) {
-		ck_assert_msg(clock_mono_ms() < end, "no tool");
+		ck_assert_msg(!unit_is_late(), "no tool");
 		poll(NULL, 0, 10); /* a file of another program */
 	}
 }
@@ -153,11 +152,9 @@ servers(int *ret_pid)
 static void
 wait_servers(int count)
 {
-	int64_t end = clock_mono_ms() + 30000;
-
 	while (servers(NULL) != count) {
-		ck_assert_msg(clock_mono_ms() < end,
-		    "there are %d servers, not %d", servers(NULL), count);
+		ck_assert_msg(!unit_is_late(), "there are %d servers, not %d",
+		    servers(NULL), count);
 		poll(NULL, 0, 10); /* processes of others */
 	}
 }

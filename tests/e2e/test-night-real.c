@@ -37,7 +37,7 @@ unit_suite(void)
 	scenarios_real();
 	s = suite_create("night-real");
 	tc = tcase_create("night");
-	tcase_set_timeout(tc, TIMEOUT_S);
+	unit_set_timeout(tc, TIMEOUT_S);
 	tcase_add_checked_fixture(tc, begin, over_end);
 	tcase_add_test(tc, healthy_work_lands_and_the_rest_is_in_one_list);
 	suite_add_tcase(s, tc);

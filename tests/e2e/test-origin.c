@@ -3,13 +3,11 @@
 /* A team's repository: a bare one as origin, the root, and somebody else's
  * clone. Nothing is lost, forced or red, and both ends have the same. */
 #include "autorun.h"
-#include "stepkills.h"
+#include "faults.h"
 
 const int unit_timeout = 600; /* seconds, each */
 
 #define LANDINGS 8 /* ORIGIN_LANDINGS: 50 in the soak */
-#define KILLS    3 /* ORIGIN_KILLS: one for each step in the soak */
-#define STEPS    52 /* of a landing that is pushed, about */
 
 void
 unit_before(void)
@@ -238,27 +236,24 @@ TEST_ROWS(killed_while_it_pushes, 2)
 	expect_all(1 + _i, _i);
 }
 
+static struct faults push_story = { .sample = 2 };
+
 /* The daemon is killed right before one of its steps, from the end of the work
  * to the end of the landing, while somebody else has pushed. */
-TEST_ROWS(killed_at_a_step_of_a_push, e2e_number("ORIGIN_KILLS", KILLS))
+TEST_ROWS(killed_at_a_step_of_a_push, faults_rows(&push_story))
 {
-	int step =
-	    stepkills_spread(_i, e2e_number("ORIGIN_KILLS", KILLS), STEPS);
-
+	if (!faults_begin(&push_story, _i))
+		return;
 	auto_set("repo.upstream", "push");
 	e2e_env("FAKE_CLAUDE_GOES_ON=1");
 	auto_task("a.md", "Work\nfake: run %s\nfake: commit work-1.txt x",
 	    auto_gate("work"));
-	stepkills_at(e2e_number("ORIGIN_STEP", step));
 	auto_launch("--until-empty", NULL);
 	auto_wait_gate("work");
 	others_push("one");
-	stepkills_arm();
+	faults_arm();
 	auto_open_gate("work");
-	auto_wait_exit();
-	/* More steps than there were: it was not killed. */
-	unlink(unit_path("arm"));
-	stepkills_at(0);
+	faults_run();
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	ck_assert_int_eq(auto_finished("landed"), 1);
 	expect_all(1, 1);

@@ -373,7 +373,7 @@ TEST(a_slow_disk_is_no_hang)
 	const char *llmc = e2e_llmc_path();
 	/* Only a folder may have a space in its name. */
 	const char *folder = e2e_path(
-	    "%.*s/../../tests/tools", (int)(strrchr(llmc, '/') - llmc), llmc);
+	    "%.*s/../../tests/faults", (int)(strrchr(llmc, '/') - llmc), llmc);
 	int daemon;
 
 	over_hurry(5);

@@ -130,7 +130,7 @@ unit_suite(void)
 	for (size_t i = 0; i < nitems(all); i++) {
 		TCase *tc = tcase_create(all[i]->name);
 
-		tcase_set_timeout(tc, TIMEOUT_S);
+		unit_set_timeout(tc, TIMEOUT_S);
 		tcase_add_checked_fixture(tc, over_begin_real, over_end);
 		tcase_add_test(tc, all[i]);
 		suite_add_tcase(s, tc);

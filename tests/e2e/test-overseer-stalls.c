@@ -8,8 +8,6 @@
 #include "enclave.h"
 #include "overrun.h"
 
-#define WAIT_MS 60000
-
 struct terminal {
 	int master, slave;
 	struct buf seen;
@@ -37,13 +35,12 @@ terminal_stop(struct terminal *t, bool stop)
 static void
 terminal_wait(struct terminal *t, const char *words)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	char text[4096];
 
 	while (strstr(t->seen.data, words) == NULL) {
 		ssize_t n = read(t->master, text, sizeof text);
 
-		ck_assert_msg(clock_mono_ms() < end, "no %s in: %s", words,
+		ck_assert_msg(!unit_is_late(), "no %s in: %s", words,
 		    e2e_shown(t->seen.data));
 		if (n > 0)
 			buf_add(&t->seen, text, (size_t)n);
@@ -133,12 +130,10 @@ TEST(a_stopped_terminal_does_not_stop_the_daemon)
 static void
 wait_told(const char *words)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
 	while (!e2e_exists(e2e_scratch("told")) ||
 	    strstr(e2e_read(e2e_scratch("told")), words) == NULL) {
-		ck_assert_msg(clock_mono_ms() < end, "nobody was told %s; %s",
-		    words, e2e_shown(over_output()));
+		ck_assert_msg(!unit_is_late(), "nobody was told %s; %s", words,
+		    e2e_shown(over_output()));
 		poll(NULL, 0, 10); /* another program writes it */
 	}
 }

@@ -3,42 +3,17 @@
 /*
  * The daemon is killed at one step of an abort, of an answer, or of each step
  * of the ladder, and started again. A step is a program that it starts or a
- * file that it puts in place (tests/tools/stepkill.c). In the end the task has
+ * file that it puts in place (tests/faults/stepkill.c). In the end the task has
  * ended once, or it is parked; and no work is lost.
- *
- *   OVERSIGHT_KILLS  number of steps to kill at, spread over all of them (2)
- *   OVERSIGHT_STEPS  at each of the first so many steps instead
  */
-#include "stepkills.h"
+#include "faults.h"
 #include "teamrun.h"
 #include "watchlog.h"
 
-#define KILLS        2
-#define ABORT_STEPS  18 /* about as many as there are */
-#define ANSWER_STEPS 40
-#define LADDER_STEPS 12
-#define WAIT_MS      60000
+const int unit_timeout = 240; /* seconds, each */
 
-static int
-step_of(int row, int steps)
-{
-	int count = e2e_number("OVERSIGHT_KILLS", KILLS);
-
-	if (e2e_number("OVERSIGHT_STEPS", 0) > 0)
-		return row + 1;
-	return stepkills_spread(row, count, steps);
-}
-
-static int
-row_count(void)
-{
-	int all = e2e_number("OVERSIGHT_STEPS", 0);
-
-	return all > 0 ? all : e2e_number("OVERSIGHT_KILLS", KILLS);
-}
-
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("auto.max_turns", "30");
@@ -77,54 +52,50 @@ is_aborted(void)
 #define ABORT "\"$LLMC\" abort t1 --reason 'wrong way' >/dev/null 2>&1; "
 #define ENDED "\"$LLMC\" --json task list | grep -q '\"outcome\": *\"aborted\"'"
 
-START_TEST(an_abort)
-{
-	int step = step_of(_i, ABORT_STEPS);
+static struct faults abort_story = { .sample = 1 };
 
-	stepkills_at(step);
+TEST_ROWS(an_abort, faults_rows(&abort_story))
+{
+	if (!faults_begin(&abort_story, _i))
+		return;
 	begin_turn();
-	stepkills_arm();
+	faults_arm();
 	/* Whoever gets no answer types it again. */
-	stepkills_wait(ABORT ENDED, NULL);
-	stepkills_wait("\"$STATE\" | grep -q '\"status\": *\"idle\"'", NULL);
-	stepkills_disarm(NULL);
+	faults_wait(ABORT ENDED, NULL);
+	faults_wait("\"$STATE\" | grep -q '\"status\": *\"idle\"'", NULL);
+	faults_end(NULL);
 	is_aborted();
 	auto_drain();
 }
-END_TEST
 
 #define PARKED "\"$STATE\" | grep -q '\"step\": *\"parked\"'"
 #define RESUME \
 	"\"$LLMC\" resume t1 --note 'fake: commit good.txt x' >/dev/null 2>&1"
 
-/* The iteration before the one that it redirects, restarts, retries, parks. */
-static const int ladder[] = { 2, 5, 8, 11 };
+static struct faults ladder_story = { .sample = 2 };
 
-START_TEST(a_step_of_the_ladder)
+/* From before it is redirected: restarted, retried, parked. */
+TEST_ROWS(the_steps_of_the_ladder, faults_rows(&ladder_story))
 {
-	bool all = e2e_number("OVERSIGHT_STEPS", 0) > 0;
-	int step = step_of(all ? _i / (int)nitems(ladder) : _i, LADDER_STEPS);
-	int rung = all ? _i : _i * (int)(nitems(ladder) - 1);
-
-	stepkills_at(step);
+	if (!faults_begin(&ladder_story, _i))
+		return;
 	auto_set("auto.check_command",
 	    "test ! -e b.txt || test -e good.txt || { echo 'fake: run ls "
 	    "./missing.c'; exit 1; }");
 	auto_task("a.md", "fake: commit b.txt x");
 	auto_up(NULL);
-	watchlog_wait("t1", ladder[rung % (int)nitems(ladder)]);
-	stepkills_arm();
-	stepkills_wait(PARKED, NULL);
-	stepkills_disarm(NULL);
+	watchlog_wait("t1", 2);
+	faults_arm();
+	faults_wait(PARKED, NULL);
+	faults_end(NULL);
 	watchlog_parked("t1", "Stuck");
 	watchlog_whole("t1");
 	ck_assert_int_le(watchlog_at("t1", "pause", "stuck"), 14);
 	/* The daemon may have died when all of it was saved. */
-	stepkills_wait(RESUME, NULL);
+	faults_wait(RESUME, NULL);
 	auto_wait_finished("landed", 1);
 	auto_drain();
 }
-END_TEST
 
 #define QUESTION                                                \
 	"fake: tool request_orchestrator {\"message\":\"Which " \
@@ -133,19 +104,15 @@ END_TEST
 	"\"$LLMC\" answer a1 blue >/dev/null 2>&1; test " \
 	"$(\"$LLMC\" --json task list | grep -c '\"outcome\": *\"landed\"') = 1"
 
-/* To an agent that waits, or to a task that waits without its worker: it is
- * given once, whoever types it again because nobody replied. */
-START_TEST(an_answer)
+/* It is given once, whoever types it again because nobody replied. */
+static void
+answer_once(bool waits)
 {
-	bool waits = _i % 2 == 0;
-	int step = step_of(_i / 2, ANSWER_STEPS);
-
 	goal_enable();
 	auto_tune(waits ? "answer_wait=3600000" : "answer_wait=1000");
 	auto_task("a.md", "Paint it.");
 	auto_ails(e2e_path(QUESTION "fake: keep %s\nfake: commit a.txt x",
 	    team_kept("answer")));
-	stepkills_at(step);
 	e2e_env("STEPKILL_WRITES=1"); /* an answer is in the book first */
 	auto_up(NULL);
 	if (waits) {
@@ -154,9 +121,9 @@ START_TEST(an_answer)
 		auto_wait_state("tasks.0.step", "parked");
 		auto_ails("fake: commit a.txt x");
 	}
-	stepkills_arm();
-	stepkills_wait(ANSWER, NULL);
-	stepkills_disarm(NULL);
+	faults_arm();
+	faults_wait(ANSWER, NULL);
+	faults_end(NULL);
 	ck_assert_int_eq(fleet_prompts("The answer is:\n\nblue"), !waits);
 	if (waits)
 		e2e_has(team_read("answer"), "blue");
@@ -164,10 +131,24 @@ START_TEST(an_answer)
 	auto_drain();
 	auto_history("a.txt: x", NULL);
 }
-END_TEST
+
+static struct faults waiting_story = { .sample = 1 };
+static struct faults parked_story = { .sample = 1 };
+
+TEST_ROWS(an_answer_to_an_agent_that_waits, faults_rows(&waiting_story))
+{
+	if (faults_begin(&waiting_story, _i))
+		answer_once(true);
+}
+
+TEST_ROWS(an_answer_to_a_task_without_its_worker, faults_rows(&parked_story))
+{
+	if (faults_begin(&parked_story, _i))
+		answer_once(false);
+}
 
 /* The next daemon saves the work. */
-START_TEST(down_right_after_an_abort)
+TEST(down_right_after_an_abort)
 {
 	begin_turn();
 	e2e_has(fleet_do("abort", "t1", "--reason", "wrong way", NULL)->out,
@@ -178,10 +159,9 @@ START_TEST(down_right_after_an_abort)
 	is_aborted();
 	auto_drain();
 }
-END_TEST
 
 /* tmux dies with every session: the task stays parked. */
-START_TEST(the_end_of_tmux)
+TEST(the_end_of_tmux)
 {
 	auto_set("auto.check_command",
 	    "test ! -e b.txt || test -e good.txt || { echo 'fake: run ls "
@@ -195,34 +175,4 @@ START_TEST(the_end_of_tmux)
 	fleet_do("resume", "t1", "--note", "fake: commit good.txt x", NULL);
 	auto_wait_finished("landed", 1);
 	auto_drain();
-}
-END_TEST
-
-static void
-add(Suite *suite, const TTest *test, int rows)
-{
-	TCase *loop = tcase_create(test->name);
-
-	tcase_set_timeout(loop, 240);
-	tcase_add_checked_fixture(loop, begin, fleet_end);
-	tcase_add_loop_test(loop, test, 0, rows);
-	suite_add_tcase(suite, loop);
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-kills");
-
-	add(suite, an_abort, row_count());
-	add(suite, an_answer, 2 * row_count());
-	/* Each step of the ladder; by default the first and the last, as
-	 * autod/test-oversight-floor.c dies before each of them. */
-	add(suite, a_step_of_the_ladder,
-	    e2e_number("OVERSIGHT_STEPS", 0) > 0 ?
-		(int)nitems(ladder) * row_count() :
-		row_count());
-	add(suite, down_right_after_an_abort, 1);
-	add(suite, the_end_of_tmux, 1);
-	return suite;
 }

@@ -17,7 +17,7 @@ void
 unit_begin(void)
 {
 	if (browser_program() == NULL)
-		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
+		unit_skip_all("there is no chromium (tools/deps.sh lint)");
 }
 
 static void

@@ -195,6 +195,14 @@ TEST(a_change_is_made_once_by_an_open_page_of_ours_and_nobody_else)
 			    "{\"text\":\"Paint the fence\"}"),
 		    " 200 ");
 	ck_assert_int_eq(count_todo(), 1);
+	/* Its number is no other request's. */
+	e2e_has(post("task.add", own("2123456789abcdef"),
+		    "{\"text\":\"Paint the house\"}"),
+	    "was used for another one");
+	e2e_has(post("task.drop", own("2123456789abcdef"),
+		    "{\"text\":\"Paint the fence\"}"),
+	    " 409 ");
+	ck_assert_int_eq(count_todo(), 1);
 	e2e_has(
 	    post("task.retry", own("3123456789abcdef"), "{\"task\":\"t99\"}"),
 	    "t99");
@@ -209,7 +217,7 @@ static void
 open_page(void)
 {
 	if (browser_program() == NULL)
-		unit_skip("there is no chromium (contrib/deps.sh lint)");
+		unit_skip("there is no chromium (tools/deps.sh lint)");
 	find_page();
 	browser = browser_new();
 	browser_set_size(browser, 360, 740);

@@ -388,11 +388,11 @@ unit_suite(void)
 	};
 
 	if (browser_program() == NULL)
-		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
+		unit_skip_all("there is no chromium (tools/deps.sh lint)");
 	browser_share();
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);
-	tcase_set_timeout(supervised, 120);
+	unit_set_timeout(supervised, 120);
 	tcase_add_checked_fixture(supervised, begin_supervised, over_end);
 	tcase_add_test(
 	    supervised, the_page_says_lost_and_comes_back_after_a_restart);

@@ -3,41 +3,24 @@
 /*
  * The daemon is killed at one step of a batch in the landing queue, or of a
  * revert, and started again. A step is a program that it starts or a file that
- * it puts in place (tests/tools/stepkill.c). In the end the branch has the same
- * tree as without the kill, every task has landed once, no check ran again
+ * it puts in place (tests/faults/stepkill.c). In the end the branch has the
+ * same tree as without the kill, every task has landed once, no check ran again
  * whose result was known, and the user's files are as they were.
- *
- *   QUEUE_KILLS  number of steps to kill at, spread over all of them (2)
- *   QUEUE_STEPS  at each of the first so many steps instead
  */
 #include "autorun.h"
+#include "faults.h"
 #include "queue-scenarios.h"
-#include "stepkills.h"
 
-#define KILLS       2
-#define BATCH_STEPS 390 /* about as many as there are */
-#define BACK_STEPS  80
+const int unit_timeout = 180; /* seconds, each */
 
+static struct faults batch_story = { .sample = 2 };
+static struct faults revert_story = { .sample = 1 };
 static bool was_killed; /* in this test */
 
-static int
-step_of(int row, int steps)
+void
+unit_before(void)
 {
-	int count = e2e_number("QUEUE_KILLS", KILLS);
-
-	if (e2e_number("QUEUE_STEPS", 0) > 0)
-		return row + 1;
-	return stepkills_spread(row, count, steps);
-}
-
-static int
-row_count(int steps)
-{
-	int all = e2e_number("QUEUE_STEPS", 0);
-
-	if (all > 0)
-		return all < steps * 2 ? all : steps * 2;
-	return e2e_number("QUEUE_KILLS", KILLS);
+	fleet_begin();
 }
 
 static void
@@ -174,10 +157,10 @@ tree_is(const char *files)
 	"grep -q . && [ $(\"$STATE\" | grep -c '\"status\": *\"idle\"') "    \
 	"-ge 4 ]"
 
-START_TEST(a_batch)
+TEST_ROWS(a_batch, faults_rows(&batch_story))
 {
-	int step = step_of(_i, BATCH_STEPS);
-
+	if (!faults_begin(&batch_story, _i))
+		return;
 	user_edits();
 	set_check();
 	auto_set("auto.concurrency", "4");
@@ -185,15 +168,14 @@ START_TEST(a_batch)
 		auto_task(e2e_path("%c.md", *name),
 		    "%c\nfake: run %s\nfake: commit %c.txt x", *name,
 		    auto_gate("work"), *name);
-	stepkills_at(step);
 	auto_up(NULL);
 	auto_wait_events("task_assigned", NULL, 4);
 	auto_wait_shell("[ $(\"$STATE\" | "
 			"grep -c '\"status\": *\"working\"') -ge 4 ]");
-	stepkills_arm();
+	faults_arm();
 	auto_open_gate("work");
-	stepkills_wait(SETTLED, save_state);
-	was_killed = stepkills_disarm(save_state);
+	faults_wait(SETTLED, save_state);
+	was_killed = faults_end(save_state);
 	auto_history("a.txt: x", "b.txt: x", "c.txt: x", "d.txt: x", NULL);
 	ck_assert_int_eq(auto_landed(), 4);
 	ck_assert_int_eq(auto_finished(NULL), auto_finished("landed"));
@@ -205,27 +187,24 @@ START_TEST(a_batch)
 	nothing_is_left();
 	queue_never_red();
 }
-END_TEST
 
-START_TEST(a_revert)
+TEST_ROWS(a_revert, faults_rows(&revert_story))
 {
-	int step = step_of(_i, BACK_STEPS);
-
+	if (!faults_begin(&revert_story, _i))
+		return;
 	user_edits();
 	set_check();
 	e2e_dir("first"); /* no others come */
 	auto_task("c.md", "C\nfake: commit c.txt x");
 	auto_task("d.md", "D\nfake: commit d.txt x");
-	stepkills_at(step);
 	auto_up(NULL);
 	auto_wait_finished("landed", 2);
 	auto_wait_state("workers.auto-1.status", "idle");
-	stepkills_arm();
+	faults_arm();
 	e2e_sh(fleet_root(), "\"$LLMC\" landing revert c.md --yes");
 	/* It may have been killed before it knew of it. */
-	stepkills_wait(
-	    "\"$LLMC\" landing | grep -q '^Nothing waits'", save_state);
-	was_killed = stepkills_disarm(save_state);
+	faults_wait("\"$LLMC\" landing | grep -q '^Nothing waits'", save_state);
+	was_killed = faults_end(save_state);
 	e2e_sh(fleet_root(),
 	    "git cat-file -e main:c.txt 2>/dev/null && "
 	    "\"$LLMC\" landing revert c.md --yes");
@@ -235,32 +214,4 @@ START_TEST(a_revert)
 	no_check_ran_again();
 	nothing_is_left();
 	queue_never_red();
-}
-END_TEST
-
-static void
-begin(void)
-{
-	fleet_begin();
-}
-
-static void
-add(Suite *suite, const TTest *test, int rows)
-{
-	TCase *loop = tcase_create(test->name);
-
-	tcase_set_timeout(loop, 180);
-	tcase_add_checked_fixture(loop, begin, fleet_end);
-	tcase_add_loop_test(loop, test, 0, rows);
-	suite_add_tcase(suite, loop);
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("queue-kills");
-
-	add(suite, a_batch, row_count(BATCH_STEPS));
-	add(suite, a_revert, row_count(BACK_STEPS));
-	return suite;
 }

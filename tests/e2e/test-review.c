@@ -259,10 +259,9 @@ TEST(a_review_tells_of_a_conflict)
 	json = e2e_json(json_run("review", NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "status", ""), "rebasing");
 	ck_assert_ptr_null(json_string_or(json, "commit_sha", NULL));
-	/* Refused until the review's own work on the worker has ended. */
-	e2e_expect(e2e_sh(fleet_root(),
-		       "until \"$LLMC\" reset adam --yes; do sleep 0.1; done"),
-	    0, NULL);
+	/* The agent is asked to resolve it, and only ends its turns. */
+	fleet_wait("adam", "paused");
+	fleet_do("reset", "adam", "--yes", NULL);
 	fleet_wait("adam", "idle");
 	fleet_start("adam",
 	    "fake: run git reset -q --hard HEAD~1\nfake: commit a.txt x");

@@ -27,7 +27,7 @@ unit_suite(void)
 	scenarios_real();
 	s = suite_create("samples-real");
 	tc = tcase_create("samples");
-	tcase_set_timeout(tc, 300);
+	unit_set_timeout(tc, 300);
 	tcase_add_test(tc, a_clone_works_with_what_init_proposes);
 	suite_add_tcase(s, tc);
 	return s;

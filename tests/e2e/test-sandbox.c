@@ -283,6 +283,63 @@ TEST(an_agent_in_a_sandbox_becomes_nobody_else)
 	e2e_has(seen, "end\n");
 }
 
+static const char *const modes[] = { "worktree", "strict" };
+
+/* A call at the socket of adam, as the agent's shell can make it. */
+static const char *
+says(const char *method, const char *more)
+{
+	return e2e_path("perl ask.pl \"%s/.llmc/run/adam/sock\" %s "
+			"'{\"worker\":\"eve\"%s}'; ",
+	    fleet_root(), method, more);
+}
+
+/* eve has no box, and what a person has asked of her waits for that person. */
+TEST_ROWS(an_agent_in_a_sandbox_prompts_and_rejects_nobody_else, 2)
+{
+	const char *seen;
+
+	e2e_need_boxes(_i == 1 ? "--unshare-net" : "");
+	if (e2e_sh(NULL, "perl -MIO::Socket::UNIX -e 1")->status != 0)
+		unit_skip("there is no perl");
+	e2e_write(e2e_path("%s/ask.pl", fleet_root()),
+	    "use IO::Socket::UNIX;\n"
+	    "my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die $!;\n"
+	    "print $s '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"' . $ARGV[1] "
+	    ". '\",\"params\":' . $ARGV[2] . \"}\\n\";\n"
+	    "$s->flush;\nprint scalar <$s>;\n");
+	e2e_git(fleet_root(), "add", "ask.pl", NULL);
+	e2e_git(fleet_root(), "commit", "-qm", "ask", NULL);
+	fleet_do("config", "set", "workers.adam.sandbox", modes[_i], NULL);
+	fleet_do("config", "set", "workers.eve.sandbox", "off", NULL);
+	fleet_add("adam");
+	fleet_add("eve");
+	fleet_start("eve", "fake: commit e.txt e\n");
+	fleet_wait("eve", "needs_review");
+	fleet_start("adam",
+	    e2e_path("fake: run { %s%s%s%s%s%secho end; } >seen.txt 2>&1",
+		says("worker.message", ",\"text\":\"I am boxed\""),
+		says("worker.reject", ",\"text\":\"I am boxed\""),
+		says("worker.rebase", ""),
+		says("worker.review", ",\"force\":true"),
+		says("worker.start", ",\"prompt\":\"I am boxed\""),
+		says("worker.add", "")));
+	fleet_wait("adam", "needs_review,no_changes");
+	seen = e2e_read(e2e_path("%s/seen.txt", fleet_worktree("adam")));
+	e2e_has(seen, "worker.message is refused: eve does not work for adam");
+	e2e_has(seen, "worker.reject is refused: eve does not work for adam");
+	e2e_has(seen, "worker.rebase is refused: eve does not work for adam");
+	e2e_has(seen, "worker.review is refused: eve does not work for adam");
+	e2e_has(seen, "eve has a task already, and it is not from adam");
+	e2e_has(seen, "worker.add is refused: this is the session of adam");
+	e2e_has(seen, "end\n");
+	ck_assert_str_eq(fleet_status("eve"), "needs_review");
+	e2e_lacks(e2e_read(fleet_prompt_log()), "Message from worker adam");
+	/* A person's hand does it. */
+	fleet_do("reject", "--worker", "eve", "Once more", NULL);
+	fleet_wait_prompt("Once more");
+}
+
 TEST(a_conversation_is_kept_in_the_sandbox_and_resumed)
 {
 	int before;

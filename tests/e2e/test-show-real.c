@@ -380,7 +380,7 @@ unit_suite(void)
 
 	scenarios_real();
 	s = suite_create("show-real");
-	tcase_set_timeout(tc, TIMEOUT_S);
+	unit_set_timeout(tc, TIMEOUT_S);
 	tcase_add_checked_fixture(tc, begin, finish);
 	tcase_add_test(tc, what_is_shown_is_what_was_done);
 	suite_add_tcase(s, tc);

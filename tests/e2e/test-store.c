@@ -55,90 +55,43 @@ has_goal(void)
 	e2e_has(run->out, "Ship it");
 }
 
-/* --- export and import ------------------------------------------------- */
+/* --- export ------------------------------------------------------------ */
 
-/* Without the events, of which another repository has its own. */
-static char *
-goals_in(const char *path)
+TEST(an_export_is_printed_as_it_is_written)
 {
-	const char *text = e2e_read(path);
-	const char *end = strstr(text, "\n\"events\":");
-
-	ck_assert_ptr_nonnull(end);
-	return xstrndup(text, (size_t)(end - text));
-}
-
-TEST(an_export_is_imported_without_loss)
-{
-	cleanup_free char *one = NULL, *two = NULL;
-	const char *file;
 	struct e2e_run *run;
 
 	make_goal();
-	file = e2e_path("%s/one.json", root);
 	e2e_expect(store("export", "one.json"), 0, NULL);
 	run = store("export", NULL);
 	e2e_expect(run, 0, NULL);
-	ck_assert_str_eq(run->out, e2e_read(file));
-	e2e_expect(store("import", "one.json"), 1, "already");
-	has_goal();
-	make_root("another one");
-	e2e_expect(store("import", file), 0, NULL);
-	has_goal();
-	e2e_expect(store("export", "two.json"), 0, NULL);
-	one = goals_in(file);
-	two = goals_in(e2e_path("%s/two.json", root));
-	ck_assert_str_eq(one, two);
+	ck_assert_str_eq(run->out, e2e_read(e2e_path("%s/one.json", root)));
+	e2e_has(run->out, "Ship it");
 	ck_assert_str_eq(
 	    e2e_sh(root, "ls .llmc | grep store-export || true")->out, "");
-}
-
-TEST(a_daemon_plans_what_is_imported)
-{
-	const char *file;
-
-	make_goal();
-	file = e2e_path("%s/one.json", root);
-	e2e_expect(store("export", "one.json"), 0, NULL);
-	make_root("another one");
-	start_daemon();
-	e2e_expect(store("import", file), 0, NULL);
-	has_goal();
-	e2e_expect(store("check", NULL), 0, NULL);
-	e2e_expect(e2e_sh(root,
-		       "\"${LLMC%/*}/../autod/autod\" --store-task import "
-		       "--file plan.md"),
-	    1, "type: llmc doctor store import");
-	stop_daemon();
-	has_goal();
 }
 
 TEST(wrong_input_is_refused_with_words)
 {
 	make_root("a b");
-	e2e_expect(store("import", NULL), 2, "llmc doctor store import FILE");
 	e2e_expect(store("frobnicate", NULL), 2, "no such subcommand");
 	e2e_expect(store("export", "none/x.json"), 1, "none/x.json");
-	e2e_expect(store("import", "none.json"), 1, "none.json");
-	e2e_write(e2e_path("%s/new.json", root), "{\"version\": 99}\n");
-	e2e_expect(store("import", "new.json"), 1, "version 1 only");
-	e2e_write(e2e_path("%s/bad.json", root), "{\"version\": 1, ");
-	e2e_expect(store("import", "bad.json"), 1, "bad.json: byte ");
-	e2e_json_error(e2e_llmc(root, "--json", "doctor", "store", "import",
-			   "bad.json", NULL),
-	    1, "failed", "bad.json");
+	e2e_json_error(e2e_llmc(root, "--json", "doctor", "store", "export",
+			   "none/x.json", NULL),
+	    1, "failed", "none/x.json");
 }
 
 TEST(a_book_of_a_newer_llmc_is_left_as_it_is)
 {
 	make_goal();
-	/* The version is at byte 60. */
+	/* The version is at byte 60; and the page has no checksum. */
 	e2e_sh(root,
 	    "printf '\\0\\0\\377\\377' | dd of=.llmc/llmc.db bs=1 seek=60 "
-	    "conv=notrunc 2>/dev/null; cp .llmc/llmc.db kept");
+	    "conv=notrunc 2>/dev/null; head -c 8 /dev/zero | "
+	    "dd of=.llmc/llmc.db bs=1 seek=4088 conv=notrunc 2>/dev/null; "
+	    "cp .llmc/llmc.db kept");
 	e2e_expect(e2e_llmc(root, "goal", "list", NULL), 1, "newer");
 	e2e_expect(store("export", "x.json"), 1, "newer");
-	e2e_expect(store("import", "plan.md"), 1, "newer");
 	e2e_expect(store("check", NULL), 1, "newer");
 	e2e_expect(e2e_sh(root, "cmp kept .llmc/llmc.db"), 0, NULL);
 }
@@ -252,6 +205,21 @@ TEST(a_daemon_recovers_its_book_and_plans_again)
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "Ship it");
 	stop_daemon();
+	has_goal();
+}
+
+TEST(a_copy_of_the_book_is_made_every_day)
+{
+	int looks = 0;
+
+	make_goal();
+	e2e_hurry(600);
+	start_daemon();
+	while (e2e_sh(root, "test -s .llmc/llmc.copy.db")->status != 0)
+		e2e_rest(&looks);
+	e2e_env("LLMC_TIME_SCALE");
+	stop_daemon();
+	e2e_sh(root, "mv .llmc/llmc.copy.db .llmc/llmc.db");
 	has_goal();
 }
 

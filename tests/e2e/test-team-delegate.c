@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A goal is reached by agents of which some have no commit of their own. */
-#include "stepkills.h"
+#include "faults.h"
 #include "teamrun.h"
 
 void
@@ -133,18 +133,17 @@ TEST(four_children_of_a_parent_and_a_daemon_that_dies)
 
 /* --- kills ------------------------------------------------------------- */
 
-#define KILLS 2
-#define STEPS 60 /* about as many as there are until both have begun */
+static struct faults spawn_story = { .sample = 1 };
 
-/* SPAWN_KILLS: how many of the steps. Whichever it is, each agent is asked for
- * once, works once, and is told of once. */
-TEST_ROWS(the_daemon_is_killed_while_agents_are_spawned,
-    e2e_number("SPAWN_KILLS", KILLS))
+/* Whichever step it is, each agent is asked for once, works once, and is told
+ * of once. */
+TEST_ROWS(
+    the_daemon_is_killed_while_agents_are_spawned, faults_rows(&spawn_story))
 {
-	int step =
-	    stepkills_spread(_i, e2e_number("SPAWN_KILLS", KILLS), STEPS);
 	const char *goal;
 
+	if (!faults_begin(&spawn_story, _i))
+		return;
 	goal_enable();
 	goal = goal_of_one_task(e2e_path(
 	    "fake: commit p.txt p\nfake: run %s\n%s", auto_gate("spawn"),
@@ -152,18 +151,12 @@ TEST_ROWS(the_daemon_is_killed_while_agents_are_spawned,
 		team_child(
 		    "Make b.\nfake: commit b.txt x\n", "{\"label\":\"b\"}"),
 		NULL)));
-	stepkills_at(step);
 	e2e_env("STEPKILL_WRITES=1");
 	auto_up("--until-empty", NULL);
 	auto_wait_gate("spawn");
-	stepkills_arm();
+	faults_arm();
 	auto_open_gate("spawn");
-	auto_wait_exit();
-	if (!e2e_exists(unit_path("arm")))
-		auto_run("--until-empty", NULL);
-	printf("# step %d: %s\n", step,
-	    remove(unit_path("arm")) == 0 ? "not reached" : "killed");
-	fflush(stdout);
+	faults_run();
 	auto_history("a.txt: x", "b.txt: x", "p.txt: p", NULL);
 	ck_assert_int_eq(auto_finished("landed"), 3);
 	ck_assert_int_eq(auto_finished(NULL), 3);

@@ -3,7 +3,7 @@
 /*
  * The first start of a program with a book on what the last one without left
  * (before.h): everything is read into it once, and the old files are kept. It
- * is killed at steps of that too (tests/tools/stepkill.c): each time all
+ * is killed at steps of that too (tests/faults/stepkill.c): each time all
  * is as it was, or all is in the book, and the next start ends with the same
  * book. What was interrupted is continued as after any crash.
  *
@@ -13,7 +13,7 @@
 #include <sqlite3.h>
 
 #include "before.h"
-#include "stepkills.h"
+#include "faults.h"
 #include "version.h"
 
 #define BEFORE "before-" LLMC_VERSION
@@ -286,9 +286,9 @@ killed_at(int n)
 {
 	const char *llmc = e2e_llmc_path();
 
-	stepkills_arm();
+	faults_arm();
 	return e2e_sh(fleet_root(),
-	    e2e_path("LD_LIBRARY_PATH='%.*s/../../tests/tools' "
+	    e2e_path("LD_LIBRARY_PATH='%.*s/../../tests/faults' "
 		     "LD_PRELOAD=stepkill.so STEPKILL_PROGRAM=autod "
 		     "STEPKILL_WRITES=1 STEPKILL_ARM='%s' STEPKILL_COUNT='%s' "
 		     "STEPKILL_N=%d " ANY,

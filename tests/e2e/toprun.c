@@ -4,7 +4,6 @@
 #include "toprun.h"
 
 #define TMUX    "tmux -L eyes "
-#define WAIT_MS 30000
 #define LOOK_MS 30 /* a screen of another program */
 
 static const char *
@@ -92,36 +91,33 @@ top_ask(const char *format)
 }
 
 static void
-wait_on(int64_t end, const char *what, const char *screen)
+wait_on(const char *what, const char *screen)
 {
-	ck_assert_msg(clock_mono_ms() < end, "%s: %s", what, e2e_shown(screen));
+	ck_assert_msg(!unit_is_late(), "%s: %s", what, e2e_shown(screen));
 	poll(NULL, 0, LOOK_MS);
 }
 
 void
 top_wait(const char *words)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	const char *screen;
 
 	while (strstr((screen = top_screen()), words) == NULL)
-		wait_on(end, words, screen);
+		wait_on(words, screen);
 }
 
 void
 top_wait_without(const char *words)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	const char *screen;
 
 	while (strstr((screen = top_screen()), words) != NULL)
-		wait_on(end, words, screen);
+		wait_on(words, screen);
 }
 
 void
 top_wait_same(int columns, int rows)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
 	/* How late the daemon was is not sent before something changes. */
 	const char *script =
 	    e2e_path("plain() { sed '1s/lag [0-9]*ms//; 1s/  */ /g'; }\n" TMUX
@@ -133,5 +129,5 @@ top_wait_same(int columns, int rows)
 	const struct e2e_run *run;
 
 	while ((run = e2e_sh(fleet_root(), script))->status != 0)
-		wait_on(end, e2e_path("%dx%d", columns, rows), run->out);
+		wait_on(e2e_path("%dx%d", columns, rows), run->out);
 }

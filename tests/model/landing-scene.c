@@ -198,7 +198,8 @@ add_action(const struct landing_action *action, struct buf *out)
 		buf_adds(out, task);
 		break;
 	default:
-		buf_adds(out, action->tree);
+		buf_addf(out, "%s%s", action->tree,
+		    action->overtaken ? " overtaken" : "");
 		ck_assert_str_eq(action->commit + 1, action->tree);
 	}
 }

@@ -56,13 +56,6 @@ TEST(an_empty_list_of_tools_is_none)
 	ck_assert_uint_eq(strv_count(card->tools), 0);
 }
 
-#define ROW                                                          \
-	"{\"in\":{\"tags\":[\" Research \",\"synthesis\",\"re\","    \
-	"\"SYNTHESIS\"],\"costTier\":\"CHEAP\",\"typicalLatency\":"  \
-	"\" 90S \"},\"out\":{\"tags\":[\"research\",\"synthesis\"]," \
-	"\"costTier\":\"cheap\",\"typicalLatency\":\"90s\"}}"
-
-/* The names and the spelling of the vector; ROW without one. */
 static struct json_object *
 normalise_row(void)
 {
@@ -70,11 +63,6 @@ normalise_row(void)
 	cleanup_json struct json_object *root = NULL;
 	struct json_object *row = NULL;
 
-	if (unit_vectors() == NULL) {
-		ck_assert_int_eq(
-		    json_parse(ROW, strlen(ROW), strlen(ROW), &row, NULL), 0);
-		return row;
-	}
 	path =
 	    xasprintf("%s/openclaw_progress_perf_routing.json", unit_vectors());
 	ck_assert_int_eq(json_load(path, 1048576, &root, NULL), 0);
@@ -537,8 +525,6 @@ TEST(the_vectors_hold)
 	struct json_object *routing, *rows;
 	struct err err = { 0 };
 
-	if (unit_vectors() == NULL)
-		unit_skip("the vectors are absent: set LLMC_VECTORS");
 	path =
 	    xasprintf("%s/openclaw_progress_perf_routing.json", unit_vectors());
 	ck_assert_msg(

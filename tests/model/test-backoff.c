@@ -50,7 +50,7 @@ TEST(extremes_do_not_overflow)
 	ck_assert_int_eq(wait, 0);
 }
 
-TEST_ROWS(dirty_checkout_is_as_in_the_original, unit_vectors() != NULL)
+TEST(dirty_checkout_is_as_in_the_original)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());

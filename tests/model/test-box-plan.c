@@ -312,6 +312,19 @@ TEST(variables_are_removed_before_bwrap_starts)
 	ck_assert_str_eq(argv[count - 1], "inside");
 }
 
+/* Not bwrap's own, which has no filter. */
+TEST(the_first_process_of_a_box_is_its_first_word)
+{
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL, **plain = box_plan(&worktree);
+
+	f.filter = true;
+	argv = box_plan(&f);
+	ck_assert(has_word(argv, "--as-pid-1"));
+	ck_assert(has_word(argv, "--seccomp"));
+	ck_assert(!has_word(plain, "--as-pid-1"));
+}
+
 TEST(only_known_variables_reach_an_agent)
 {
 	static const char *const more[] = { "EDITOR", NULL };

@@ -245,6 +245,7 @@ TEST(records_have_the_members_that_programs_know)
 		{ EVENT_BRANCH_TAKEN, "branch_taken",
 		    "worker_name branch reason" },
 		{ EVENT_BRANCH_RED, "branch_red", "branch commit_sha reason" },
+		{ EVENT_CHECKS_OVERTAKEN, "checks_overtaken", "branch reason" },
 		{ EVENT_CHECK_BEGINS, "check_begins", "text ref" },
 		{ EVENT_TESTS_WEAKENED, "tests_weakened",
 		    "worker_name task reason" },

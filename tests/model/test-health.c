@@ -355,7 +355,7 @@ vectors(const char *name, struct json_object **ret_file)
 	return list;
 }
 
-TEST_ROWS(heartbeat_is_stale_as_in_the_original, unit_vectors() != NULL)
+TEST(heartbeat_is_stale_as_in_the_original)
 {
 	cleanup_json struct json_object *file = NULL;
 	struct json_object *list = vectors("heartbeat_stale", &file), *row;
@@ -373,7 +373,7 @@ TEST_ROWS(heartbeat_is_stale_as_in_the_original, unit_vectors() != NULL)
 	}
 }
 
-TEST_ROWS(stall_is_judged_as_in_the_original, unit_vectors() != NULL)
+TEST(stall_is_judged_as_in_the_original)
 {
 	cleanup_json struct json_object *file = NULL;
 	struct json_object *list = vectors("stall", &file), *row;
@@ -430,7 +430,7 @@ first_complaint(struct json_object *lines, struct buf *out)
 /* The rows about files are covered by the tests of tail. A WARN is ignored at
  * "error" as in the original, and counts at "warn", which is the default
  * here. */
-TEST_ROWS(lines_are_read_as_in_the_original, unit_vectors() != NULL)
+TEST(lines_are_read_as_in_the_original)
 {
 	cleanup_json struct json_object *file = NULL;
 	struct json_object *list = vectors("log_tail", &file), *row, *part;

@@ -442,6 +442,82 @@ TEST(a_check_survives_the_landing_of_a_part)
 	ck_assert_int_eq(scene.builds, 4);
 }
 
+/* The check of 0a runs, and others move the branch: its result may stand for
+ * 0xa, which is not checked meanwhile. */
+TEST(a_result_that_stands_lands_what_it_stands_for)
+{
+	scene_add("a");
+	scene_run("0a", "a");
+	expect("");
+	scene_base("0x");
+	expect("cancel 0a");
+	scene_entry('a')->stands = "0a";
+	expect("");
+	scene.facts.slots = 2;
+	expect("");
+	scene_passed("0a");
+	expect("land 0xa overtaken");
+	/* It passed itself as well. */
+	scene_passed("0xa");
+	expect("land 0xa");
+}
+
+TEST(a_failure_stands_for_nothing)
+{
+	scene_add("a");
+	scene_base("0x");
+	scene_entry('a')->stands = "0a";
+	scene_run("0a", "a");
+	expect("");
+	scene_failed("0a");
+	expect("check 0xa");
+	/* What it got itself counts. */
+	scene_passed("0a");
+	expect("land 0xa overtaken");
+	scene_failed("0xa");
+	expect("check 0xa");
+	scene_failed("0xa");
+	expect("control 0x");
+}
+
+/* A check of the last link covers those below it also when it stands; one that
+ * came later is not covered. */
+TEST(a_result_that_stands_covers_what_is_below)
+{
+	scene_add("ab");
+	expect("check 0ab");
+	scene_run("0ab", "ab");
+	scene_base("0x");
+	scene_entry('a')->stands = "0a";
+	scene_entry('b')->stands = "0ab";
+	expect("");
+	scene_add("c");
+	expect("");
+	scene_passed("0ab");
+	expect("land 0xab overtaken");
+	/* Each commit must have passed. */
+	scene.facts.mode = LANDING_EACH;
+	expect("check 0xa");
+	scene_passed("0a");
+	expect("land 0xab overtaken");
+}
+
+/* It is checked when nothing else is, until it is known to be red. */
+TEST(what_landed_overtaken_is_checked_as_it_is)
+{
+	expect("");
+	scene.facts.unproven = true;
+	expect("control 0");
+	scene_run("0", "");
+	expect("");
+	scene_failed("0");
+	expect("control 0");
+	scene_failed("0");
+	expect("red 0");
+	scene.facts.red_told = "0";
+	expect("");
+}
+
 TEST(modes_have_names)
 {
 	ck_assert_str_eq(landing_mode_words[LANDING_TIP], "tip");

@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "error-signature.h"
 #include "ladder.h"
+#include "task.h"
 
 /* --- the table ------------------------------------------------------- */
 
@@ -350,6 +351,105 @@ TEST(other_errors_hide_nothing_that_is_new)
 	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "bert", 3), 0);
 	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "carl", 4), 0);
 	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 5), 3);
+}
+
+/* --- failures alike ------------------------------------------------------ */
+
+#define HOOK "the hook says: no commits today"
+
+/* Attempts that failed: "task worker" and why; NULL as a reason: a task has
+ * succeeded. */
+static const struct {
+	const char *what;
+	size_t team;
+	struct {
+		const char *task, *worker, *reason;
+	} failed[6];
+	bool pauses; /* with the last one */
+} alike_rows[] = {
+	{ "three tasks, three workers", 3,
+	    { { "t1", "auto-1", HOOK }, { "t2", "auto-2", HOOK },
+		{ "t3", "auto-3", HOOK } },
+	    true },
+	{ "two tasks", 3,
+	    { { "t1", "auto-1", HOOK }, { "t2", "auto-2", HOOK } }, false },
+	{ "one task on three workers", 3,
+	    { { "t1", "auto-1", HOOK }, { "t1", "auto-2", HOOK },
+		{ "t1", "auto-3", HOOK } },
+	    false },
+	{ "the tree of one worker", 3,
+	    { { "t1", "auto-1", HOOK }, { "t2", "auto-1", HOOK },
+		{ "t3", "auto-1", HOOK } },
+	    false },
+	{ "and then those of the others", 3,
+	    { { "t1", "auto-1", HOOK }, { "t2", "auto-1", HOOK },
+		{ "t3", "auto-1", HOOK }, { "t2", "auto-2", HOOK },
+		{ "t3", "auto-3", HOOK } },
+	    true },
+	{ "two of three workers", 3,
+	    { { "t1", "auto-1", HOOK }, { "t2", "auto-2", HOOK },
+		{ "t3", "auto-1", HOOK } },
+	    false },
+	{ "all that there are", 2,
+	    { { "t1", "auto-1", HOOK }, { "t2", "auto-2", HOOK },
+		{ "t3", "auto-1", HOOK } },
+	    true },
+	{ "the only one", 1,
+	    { { "t1", "auto-1", HOOK }, { "t2", "auto-1", HOOK },
+		{ "t3", "auto-1", HOOK } },
+	    true },
+	{ "a success between", 3,
+	    { { "t1", "auto-1", HOOK }, { "t2", "auto-2", HOOK },
+		{ "t9", "auto-1", NULL }, { "t3", "auto-3", HOOK } },
+	    false },
+	{ "numbers, paths, hashes and names", 3,
+	    { { "t1", "auto-1", "/w/auto-1/x: 3 of 0123456789ab, \"a b\"" },
+		{ "t2", "auto-2", "/w/auto-2/y: 4 of ba9876543210, 'c'" },
+		{ "t3", "auto-3", "/w/auto-3/z: 5 of 00112233aabb, `d-e`" } },
+	    true },
+	{ "another word", 3,
+	    { { "t1", "auto-1", "the parser fails" },
+		{ "t2", "auto-2", "the lexer fails" },
+		{ "t3", "auto-3", "the linker fails" } },
+	    false },
+	{ "another word in a later line", 3,
+	    { { "t1", "auto-1", "the check fails:\nerror: parser" },
+		{ "t2", "auto-2", "the check fails:\nerror: lexer" },
+		{ "t3", "auto-3", "the check fails:\nerror: linker" } },
+	    false },
+	{ "an apostrophe is no quote", 3,
+	    { { "t1", "auto-1", "auto's parser isn't there" },
+		{ "t2", "auto-2", "auto's lexer isn't there" },
+		{ "t3", "auto-3", "auto's linker isn't there" } },
+	    false },
+	{ "what says nothing", 3,
+	    { { "t1", "auto-1", "exit code 1" }, { "t2", "auto-2", "" },
+		{ "t3", "auto-3", "Exit status 7" } },
+	    false },
+};
+
+TEST_ROWS(what_fails_alike_comes_from_outside, nitems(alike_rows))
+{
+	struct alike alike = { 0 };
+	bool pauses = false;
+
+	for (size_t i = 0; alike_rows[_i].failed[i].task != NULL; i++) {
+		cleanup_free char *id = xstrdup(alike_rows[_i].failed[i].task);
+		cleanup_free char *worker =
+		    xstrdup(alike_rows[_i].failed[i].worker);
+		const struct task task = { .id = id, .worker = worker };
+		const char *reason = alike_rows[_i].failed[i].reason;
+
+		ck_assert_msg(!pauses, "%s: too early", alike_rows[_i].what);
+		if (reason == NULL)
+			alike_clear(&alike);
+		else
+			pauses = alike_add(
+			    &alike, &task, alike_rows[_i].team, reason);
+	}
+	ck_assert_msg(
+	    pauses == alike_rows[_i].pauses, "%s", alike_rows[_i].what);
+	alike_clear(&alike);
 }
 
 /* --- in a turn ------------------------------------------------------- */

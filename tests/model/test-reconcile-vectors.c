@@ -15,6 +15,16 @@
 
 static struct json_object *root;
 
+void
+unit_begin(void)
+{
+	cleanup_free char *path =
+	    xasprintf("%s/openclaw_overseer_reconcile.json", unit_vectors());
+
+	if (json_load(path, MAX, &root, NULL) < 0)
+		fatalx("cannot read %s", path);
+}
+
 struct row {
 	struct reconcile_world world;
 	struct plan_work *work; /* NULL = none */
@@ -298,7 +308,7 @@ check_row(const char *id, const struct row *r,
 	    json_string_or(expect, "reason", ""));
 }
 
-START_TEST(the_rows_hold)
+TEST(the_rows_hold)
 {
 	struct json_object *rows = member(root, "vectors");
 
@@ -321,9 +331,8 @@ START_TEST(the_rows_hold)
 		row_end(&r);
 	}
 }
-END_TEST
 
-START_TEST(the_word_of_an_agent_closes_nothing)
+TEST(the_word_of_an_agent_closes_nothing)
 {
 	struct json_object *rows = member(root, "vectors");
 	size_t seen = 0;
@@ -352,9 +361,8 @@ START_TEST(the_word_of_an_agent_closes_nothing)
 	}
 	ck_assert_uint_eq(seen, 2);
 }
-END_TEST
 
-START_TEST(the_waits_hold)
+TEST(the_waits_hold)
 {
 	struct json_object *rows = member(root, "backoff_ms");
 
@@ -370,22 +378,4 @@ START_TEST(the_waits_hold)
 				     (int)json_int_or(row, "retry_after", 0)),
 		    json_int_or(row, "delay", 0));
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("reconcile-vectors");
-	cleanup_free char *path = NULL;
-
-	if (unit_vectors() == NULL)
-		unit_skip_all("the vectors are absent: set LLMC_VECTORS");
-	path = xasprintf("%s/openclaw_overseer_reconcile.json", unit_vectors());
-	if (json_load(path, MAX, &root, NULL) < 0)
-		unit_skip_all("openclaw_overseer_reconcile.json is absent");
-	unit_case(s, "reconcile-vectors",
-	    (const TTest *[]){ the_rows_hold,
-		the_word_of_an_agent_closes_nothing, the_waits_hold, NULL });
-	return s;
 }

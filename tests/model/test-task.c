@@ -432,26 +432,28 @@ assert_next(struct task *const *tasks, size_t count, const char *id)
 	ck_assert_str_eq(next == NULL ? "none" : next->id, id);
 }
 
-TEST(next_is_by_label_then_priority_then_age)
+TEST(next_is_by_label_then_people_then_priority_then_age)
 {
 	static const struct {
 		const char *id, *label;
 		enum priority priority;
 		int64_t created;
 		enum task_step step;
+		const char *maker;
 	} rows[] = {
-		{ "t1", "a", PRIORITY_NORMAL, 1, TASK_ASSIGNED },
-		{ "t2", "a", PRIORITY_URGENT, 2, TASK_WAITING },
-		{ "t3", NULL, PRIORITY_LOW, 3, TASK_WAITING },
-		{ "t4", "b", PRIORITY_HIGH, 5, TASK_WAITING },
-		{ "t5", NULL, PRIORITY_HIGH, 4, TASK_WAITING },
-		{ "t6", "c", PRIORITY_HIGH, 4, TASK_WAITING },
-		{ "t7", NULL, PRIORITY_URGENT, 0, TASK_OFFERED },
-		{ "t8", "c", PRIORITY_URGENT, 0, TASK_SETTLING },
-		{ "t9", "c", PRIORITY_URGENT, 0, TASK_LANDED },
+		{ "t1", "a", PRIORITY_NORMAL, 1, TASK_ASSIGNED, NULL },
+		{ "t10", NULL, PRIORITY_URGENT, 0, TASK_WAITING, "auto-1" },
+		{ "t2", "a", PRIORITY_URGENT, 2, TASK_WAITING, NULL },
+		{ "t3", NULL, PRIORITY_LOW, 3, TASK_WAITING, NULL },
+		{ "t4", "b", PRIORITY_HIGH, 5, TASK_WAITING, NULL },
+		{ "t5", NULL, PRIORITY_HIGH, 4, TASK_WAITING, NULL },
+		{ "t6", "c", PRIORITY_HIGH, 4, TASK_WAITING, NULL },
+		{ "t7", NULL, PRIORITY_URGENT, 0, TASK_OFFERED, NULL },
+		{ "t8", "c", PRIORITY_URGENT, 0, TASK_SETTLING, NULL },
+		{ "t9", "c", PRIORITY_URGENT, 0, TASK_LANDED, NULL },
 	};
-	static const char *const order[] = { "t5", "t6", "t4", "t3", "t2",
-		"none" };
+	static const char *const order[] = { "t5", "t6", "t4", "t3", "t10",
+		"t2", "none" };
 	struct task *tasks[nitems(rows)], *next;
 
 	for (size_t i = 0; i < nitems(rows); i++) {
@@ -460,6 +462,9 @@ TEST(next_is_by_label_then_priority_then_age)
 		xstrset(&tasks[i]->label, rows[i].label);
 		tasks[i]->priority = rows[i].priority;
 		tasks[i]->step = rows[i].step;
+		task_set_maker(tasks[i], rows[i].maker, "off");
+		ck_assert(rows[i].maker == NULL ||
+		    task_landing_priority(tasks[i]) == PRIORITY_LOW);
 	}
 	for (size_t i = 0; i < nitems(order); i++) {
 		assert_next(tasks, nitems(tasks), order[i]);
@@ -470,6 +475,18 @@ TEST(next_is_by_label_then_priority_then_age)
 	assert_next(tasks, 0, "none");
 	for (size_t i = 0; i < nitems(rows); i++)
 		task_free(tasks[i]);
+}
+
+TEST(a_worker_of_another_host_has_not_added_it)
+{
+	cleanup_task struct task *task = make("Add a flag");
+
+	ck_assert(!task_is_made_by(task, "auto-1"));
+	task_set_maker(task, "auto-1", "strict");
+	ck_assert(task_is_made_by(task, "auto-1"));
+	ck_assert(!task_is_made_by(task, "auto-2"));
+	xstrset(&task->source, HOSTS_SOURCE);
+	ck_assert(!task_is_made_by(task, "auto-1"));
 }
 
 TEST(work_that_leaves_the_queue_goes_on)

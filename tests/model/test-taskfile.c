@@ -280,7 +280,7 @@ make_choice(const char *id, int priority, const char *label)
 }
 
 /* The selection rules of the earlier llmc. */
-TEST_ROWS(original_choices_hold, unit_vectors() != NULL)
+TEST(original_choices_hold)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());

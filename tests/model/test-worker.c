@@ -72,7 +72,7 @@ TEST(table_is_the_one_that_was_agreed)
 	fflush(stdout);
 }
 
-TEST_ROWS(original_transitions_hold, unit_vectors() != NULL)
+TEST(original_transitions_hold)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
@@ -98,7 +98,7 @@ TEST_ROWS(original_transitions_hold, unit_vectors() != NULL)
 	}
 }
 
-TEST_ROWS(auto_names_are_as_in_the_original, unit_vectors() != NULL)
+TEST(auto_names_are_as_in_the_original)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());

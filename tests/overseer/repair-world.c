@@ -8,8 +8,6 @@
 
 struct world w;
 
-#define GUARD_MS 90000
-
 /* --- the rest of the overseer ----------------------------------------- */
 
 void
@@ -195,7 +193,7 @@ until(bool (*fn)(const void *arg), const void *arg)
 
 	if (fn(arg))
 		return;
-	guard = loop_after(w.o.loop, GUARD_MS, on_guard, w.o.loop);
+	guard = loop_after(w.o.loop, unit_guard_ms(), on_guard, w.o.loop);
 	look.call = loop_call_new(w.o.loop, on_pass, &look);
 	loop_call_request(look.call);
 	ck_assert_int_eq(loop_run(w.o.loop), 0);

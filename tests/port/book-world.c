@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <endian.h>
+
 #include "book-world.h"
+#include "book-private.h"
 
 void
 book_world_open(struct book_world *world, const char *path)
@@ -207,4 +210,12 @@ book_world_file(const char *path, struct buf *out)
 {
 	buf_clear(out);
 	ck_assert_int_eq(file_read(path, 1 << 28, out, NULL), 0);
+}
+
+void
+book_world_header(struct buf *bytes, size_t at, uint32_t number)
+{
+	number = htobe32(number);
+	memcpy(bytes->data + at, &number, sizeof number);
+	book_page_put_stamp((unsigned char *)bytes->data, 1);
 }

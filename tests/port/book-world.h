@@ -57,6 +57,9 @@ void book_world_fill(struct book_world *world);
 int book_world_step(struct book_world *world, int n);
 int book_world_whole(const char *path, const char *when);
 
+/* A number of the header, as a book has it that was written like this. */
+void book_world_header(struct buf *bytes, size_t at, uint32_t number);
+
 /* The whole file, instead of what is in out. */
 void book_world_file(const char *path, struct buf *out);
 

@@ -86,6 +86,8 @@ box_world_run(const char *script)
 	strv_add_all(&argv, strv_const(box.prefix));
 	strv_add_all(&argv, shell);
 	box_release(&box);
+	if (w.prepared != NULL)
+		w.prepared();
 	child.argv = strv_const(argv);
 	ck_assert_int_eq(child_run(&child, &result, &err), 0);
 	buf_clear(&w.out);

@@ -20,6 +20,7 @@ extern struct box_world {
 	struct settings *settings;
 	struct box_spec spec;
 	struct buf out; /* of the last script */
+	void (*prepared)(void); /* before it runs; NULL = nothing */
 } w;
 
 /* The worktree of ann, secrets around it, and bob's beside it. */

@@ -45,7 +45,7 @@ void
 run_wait(struct run *run)
 {
 	struct loop_timer *guard =
-	    loop_after(run->loop, GUARD_MS, run_too_long, NULL);
+	    loop_after(run->loop, unit_guard_ms(), run_too_long, NULL);
 
 	loop_run(run->loop);
 	loop_timer_free(guard);

@@ -33,6 +33,7 @@ struct repo {
 	char text[4096]; /* ref, id, detail; lists with | after each entry */
 	char stamp[16]; /* of the last reset, removal or rebase */
 	int stamps;
+	const char *const *keep; /* as in git_land(), for each that follows */
 	const char *keep_as; /* as in git_salvage, for each that follows */
 	bool leave; /* the same */
 	char clean[GIT_ID_SIZE]; /* HEAD of a clean worktree that was saved */

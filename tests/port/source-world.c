@@ -5,8 +5,6 @@
 
 #include "source-world.h"
 
-#define GUARD_MS 10000
-
 struct source_world *
 source_world_new(enum source_type type, const char *where, const char *owner)
 {
@@ -108,7 +106,7 @@ void
 source_world_wait_answer(struct source_world *world)
 {
 	struct loop_timer *guard =
-	    loop_after(world->loop, GUARD_MS, give_up, NULL);
+	    loop_after(world->loop, unit_guard_ms(), give_up, NULL);
 
 	while (source_asking(world->source))
 		loop_run(world->loop);
@@ -170,7 +168,7 @@ void
 source_world_wait_watch(struct source_world *world, int count)
 {
 	struct loop_timer *guard =
-	    loop_after(world->loop, GUARD_MS, give_up, NULL);
+	    loop_after(world->loop, unit_guard_ms(), give_up, NULL);
 
 	while (world->watched < count)
 		loop_run(world->loop);

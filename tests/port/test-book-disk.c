@@ -138,7 +138,7 @@ unit_suite(void)
 
 	if (getenv("POWER_WRITE") != NULL)
 		write_and_exit(getenv("POWER_WRITE"));
-	tcase_set_timeout(power, 200);
+	unit_set_timeout(power, 200);
 	tcase_add_loop_test(power,
 	    every_commit_is_there_or_not_whatever_is_on_disk, 0,
 	    DISK_LOSS_COUNT);

@@ -369,7 +369,10 @@ TEST_ROWS(store_that_cannot_be_taken_over_is_not_touched, 3)
 
 	make_book(unit_path("store.db"));
 	book_world_file(unit_path("store.db"), &bytes);
-	memset(bytes.data + rows[_i].at, 1, 4);
+	if (rows[_i].at > 0)
+		book_world_header(&bytes, rows[_i].at, 0x01010101);
+	else
+		memset(bytes.data, 1, 4);
 	write_file(unit_path("store.db"), bytes.data, bytes.len);
 	book_world_open(&world, unit_path("llmc.db"));
 	ck_assert_int_eq(world.err.code, rows[_i].code);

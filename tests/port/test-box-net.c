@@ -177,6 +177,27 @@ TEST(a_bwrap_that_becomes_root_is_left_as_it_is)
 		ck_assert_int_eq(seteuid(0), 0);
 }
 
+/* Only root's own file cannot be written by the user of a box, and it may be
+ * one that needs to be executed as it is. */
+TEST(a_bwrap_that_its_user_may_write_is_copied)
+{
+	const char *bwrap = unit_path("bwrap");
+
+	if (geteuid() == 0)
+		ck_assert_int_eq(chmod(unit_scratch(), 0755), 0);
+	file_replace(bwrap, "", 0, 0755, NULL);
+	ck_assert(box_net_must_seal(bwrap));
+	if (geteuid() != 0)
+		return;
+	ck_assert_int_eq(seteuid(65534), 0);
+	ck_assert(!box_net_must_seal(bwrap));
+	ck_assert_int_eq(seteuid(0), 0);
+	ck_assert_int_eq(chown(bwrap, 65534, 65534), 0);
+	ck_assert_int_eq(seteuid(65534), 0);
+	ck_assert(box_net_must_seal(bwrap));
+	ck_assert_int_eq(seteuid(0), 0);
+}
+
 /* Also where abstract sockets stay open. */
 TEST(nothing_is_open_in_a_box_with_the_hosts_network)
 {

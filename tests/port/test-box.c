@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The box, with the real bubblewrap and the real git. */
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -317,6 +318,31 @@ TEST(a_socket_is_reached_only_if_it_was_named_itself)
 	remove_elsewhere();
 }
 
+static void
+socket_goes(void)
+{
+	repo_sh(w.repo, "rm \"$LLMC_TEST_ELSEWHERE/sock\"");
+}
+
+/* Another worker's, say, when a box is about to be made. */
+TEST_ROWS(a_socket_that_goes_leaves_nothing_in_its_folder, 2)
+{
+	cleanup_free char *dir = make_elsewhere();
+	cleanup_free char *settings = xasprintf("%ssandbox_%s = [\"%s\"]\n",
+	    both_modes[0], _i == 0 ? "write" : "read", dir);
+	int fd = listen_elsewhere();
+
+	box_world_need();
+	box_world_begin(settings);
+	w.spec.trial = true;
+	w.prepared = socket_goes;
+	works("ls \"$LLMC_TEST_ELSEWHERE\"");
+	ck_assert_str_eq(repo_sh(w.repo, "ls \"$LLMC_TEST_ELSEWHERE\""), "");
+	box_world_end();
+	fd_close(fd);
+	remove_elsewhere();
+}
+
 TEST(programs_in_unusual_places_work)
 {
 	cleanup_free char *dir = make_elsewhere();
@@ -464,9 +490,34 @@ TEST(no_box_has_the_kernels_keyrings)
 			if (kinds[n] == BOX_CHECK)
 				become_check();
 			works("grep -q 'Seccomp:.2' /proc/self/status");
+			/* Its init has it too, and nothing is behind it. */
+			works("grep -q 'Seccomp:.2' /proc/1/status");
+			works("grep -q keeper /proc/1/comm");
+			fails("readlink /proc/1/exe");
+			works("test -z \"$(ls /proc/self/fd | "
+			      "grep -v '^[0-3]$')\"");
+			ck_assert_int_eq(box_world_run("kill -9 $$"), 137);
 		}
 		box_world_end();
 	}
+}
+
+/* Each of them has the lock while it lives, whatever it ignores. */
+TEST(nothing_of_a_box_lives_when_it_has_ended)
+{
+	cleanup_free char *file = NULL;
+	cleanup_fd int lock = -1;
+
+	box_world_need();
+	box_world_begin(WORKTREE);
+	w.spec.kind = BOX_COMMAND;
+	file = file_join(w.spec.tree, "lock");
+	works("touch lock; exec 9<lock && flock -s 9 && trap '' HUP TERM && "
+	      "for i in $(seq 100); do setsid sleep 60 >/dev/null 2>&1 & "
+	      "done; true");
+	lock = open(file, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(lock, 0);
+	ck_assert_int_eq(flock(lock, LOCK_EX | LOCK_NB), 0);
 }
 
 TEST(a_shell_command_runs_in_a_box_as_it_is)

@@ -3,7 +3,7 @@
 /*
  * Every operation is killed right after each of its git commands, then run
  * again: the second run must reach the same result. A sample of the commands is
- * taken, the first and the last among them (LANDING_ALL: every one).
+ * taken, the first and the last among them (UNIT_WHOLE: every one).
  */
 
 #include "repo.h"
@@ -95,7 +95,7 @@ static void
 kill_everywhere(const struct scenario *scenario)
 {
 	int calls = count_calls(scenario);
-	int step = getenv("LANDING_ALL") != NULL ? 1 : SAMPLE_STEP;
+	int step = getenv("UNIT_WHOLE") != NULL ? 1 : SAMPLE_STEP;
 
 	ck_assert_int_gt(calls, 0);
 	ck_assert_int_lt(calls, CALLS_MAX);

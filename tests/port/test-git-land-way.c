@@ -159,11 +159,11 @@ TEST(what_the_user_is_doing_waits)
 		{ "git checkout -q -b side onto~1; echo s >s; git add s; "
 		  "git commit -qm s; git checkout -q main; "
 		  "git merge -q --no-ff --no-commit side",
-		    "merge" },
+		    "a merge is in progress" },
 		{ "git checkout -q -b side onto~1; echo s >a.txt; git add .; "
 		  "git commit -qm s; git checkout -q main; "
 		  "git rebase -q --exec false onto~1 2>/dev/null || :",
-		    "rebase of the branch" },
+		    "rebase of the branch is in progress" },
 		{ "git worktree add -qf \"$B/twice\" main", "twice" },
 		{ ">.git/index.lock", "another git" },
 	};

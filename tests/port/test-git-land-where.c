@@ -20,16 +20,24 @@ ready(void)
 	return repo;
 }
 
+#define STOPPED "git rebase -q --exec false --root; "
+
 static void
-assert_waits(struct repo *repo, const char *named)
+assert_held(struct repo *repo, enum git_land_result expected, const char *named)
 {
 	enum git_land_result result = repo_land(repo, "onto", "id", true);
 
-	ck_assert_msg(result == GIT_LAND_DIRTY, "%d %s", result, repo->msg);
+	ck_assert_msg(result == expected, "%d %s", result, repo->msg);
 	ck_assert_msg(
 	    strstr(repo->text, named) != NULL, "%s: %s", named, repo->text);
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse main"),
 	    repo_sh(repo, "git rev-parse onto"));
+}
+
+static void
+assert_waits(struct repo *repo, const char *named)
+{
+	assert_held(repo, GIT_LAND_DIRTY, named);
 }
 
 static void
@@ -56,8 +64,8 @@ TEST(a_worktree_with_a_damaged_git_file_waits)
 	assert_lands(repo);
 }
 
-/* HEAD stays on the branch, and the tree may be clean. */
-TEST(commits_that_are_applied_one_by_one_wait)
+/* The tree may be clean, and HEAD on the branch, next to it or elsewhere. */
+TEST(what_a_user_has_not_finished_waits)
 {
 	static const struct {
 		const char *begin, *named, *end;
@@ -69,19 +77,31 @@ TEST(commits_that_are_applied_one_by_one_wait)
 		  "git checkout -q .; rm -f .git/CHERRY_PICK_HEAD",
 		    "a cherry-pick or revert", "git cherry-pick --quit" },
 		{ "git revert side", "a revert", "git revert --abort" },
+		{ "git merge --no-commit --no-ff side", "a merge",
+		    "git merge --abort" },
+		{ STOPPED "git checkout -q main", "a rebase of the branch",
+		    "git rebase --abort" },
+		{ STOPPED "git checkout -q other", "a rebase of the branch",
+		    "git rebase --abort" },
+		{ "git checkout -q other; echo o >a.txt; git commit -qam o; "
+		  "git rebase -q --apply side; git checkout -qf main",
+		    "a rebase is", "git rebase --quit" },
+		{ "git bisect start", "a bisect is", "git bisect reset" },
+		{ "git bisect start side main", "a bisect of the branch",
+		    "git bisect reset" },
 	};
 
 	for (size_t i = 0; i < nitems(doings); i++) {
 		cleanup_repo struct repo *repo = ready();
 		cleanup_free char *begin = xasprintf(
-		    "git checkout -q -b side onto; echo s >a.txt; "
-		    "git commit -qam s1; echo t >a.txt; git commit -qam s2; "
+		    "git branch other; git checkout -q -b side onto; "
+		    "echo s >a.txt; git commit -qam s1; echo t >a.txt; git commit -qam s2; "
 		    "git format-patch -q -o \"$B/mail\" -1; "
 		    "git checkout -q main; { %s; } >/dev/null 2>&1 || :",
 		    doings[i].begin);
 
 		repo_sh(repo, begin);
-		assert_waits(repo, doings[i].named);
+		assert_held(repo, GIT_LAND_BUSY, doings[i].named);
 		repo_sh(repo, doings[i].end);
 		assert_lands(repo);
 	}
@@ -204,7 +224,7 @@ TEST(a_branch_with_a_long_name_lands)
 
 	repo_sh(repo, text);
 	repo_begin(repo);
-	git_land(repo->git, branch, "onto", "id", false, on_landed, repo);
+	git_land(repo->git, branch, "onto", "id", NULL, false, on_landed, repo);
 	repo_wait(repo);
 	ck_assert_msg(
 	    repo->landed == GIT_LANDED, "%s %s", repo->text, repo->msg);

@@ -98,7 +98,7 @@ TEST(a_landing_that_is_cut_off_keeps_the_index_locked)
 	stand_in_git(repo, "*read-tree*",
 	    ">\"$B/reading\"; while [ ! -e \"$B/go\" ]; do sleep 0.05; done; "
 	    "git \"$@\"; >\"$B/read\"; exit");
-	git_land(repo->git, "main", "onto", "id", false, not_told, NULL);
+	git_land(repo->git, "main", "onto", "id", NULL, false, not_told, NULL);
 	run_until(repo, "reading");
 	repo_reopen(repo, &options);
 	repo_untrap(repo);
@@ -111,6 +111,48 @@ TEST(a_landing_that_is_cut_off_keeps_the_index_locked)
 	    ".git/index.lock\nd/new.txt");
 	ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
+}
+
+/* A rebase has read where the branch is, and finds the index locked. What
+ * landed now would be gone when it is aborted. */
+TEST(a_rebase_that_begins_while_files_move_holds_the_landing)
+{
+	cleanup_repo struct repo *repo = ready(false);
+
+	stand_in_git(repo, "*read-tree*",
+	    "[ $N -gt 1 ] || { mkdir \"$R/.git/rebase-merge\"; "
+	    "echo refs/heads/main >\"$R/.git/rebase-merge/head-name\"; }");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_BUSY);
+	ck_assert_msg(strstr(repo->text, "a rebase of the branch") != NULL,
+	    "%s", repo->text);
+	repo_untrap(repo);
+	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
+	repo_sh(repo, "rm -r .git/rebase-merge");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
+	ck_assert_str_eq(repo_sh(repo, SHOW), LANDED);
+}
+
+/* The same of a branch that is not checked out. */
+TEST(a_branch_whose_rebase_begins_meanwhile_goes_back)
+{
+	cleanup_repo struct repo *repo = ready(true);
+
+	repo_sh(repo,
+	    "git checkout -q --detach; printf '#!/bin/sh\n"
+	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\n"
+	    ">\"$B/once\"; unset GIT_DIR; cd \"$R/.git\"; "
+	    "mkdir rebase-merge; "
+	    "echo refs/heads/main >rebase-merge/head-name; "
+	    "git rev-parse main >rebase-merge/orig-head\n' "
+	    ">.git/hooks/reference-transaction; "
+	    "chmod +x .git/hooks/reference-transaction");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_BUSY);
+	ck_assert_msg(strstr(repo->text, "a rebase of the branch") != NULL,
+	    "%s", repo->text);
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse main"),
+	    repo_sh(repo, "git rev-parse onto"));
+	repo_sh(repo, "rm -r .git/rebase-merge");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
 }
 
 /* Stopped while it holds the locks, or just behind the move. */
@@ -128,8 +170,8 @@ TEST(a_landing_that_is_cut_off_leaves_no_lock_for_nothing)
 		struct git_options options = { .root = repo->root };
 
 		stand_in_git(repo, "*--stdin*", rows[i].does);
-		git_land(
-		    repo->git, "main", "onto", "id", false, not_told, NULL);
+		git_land(repo->git, "main", "onto", "id", NULL, false, not_told,
+		    NULL);
 		run_until(repo, "there");
 		repo_reopen(repo, &options);
 		repo_untrap(repo);
@@ -287,7 +329,7 @@ TEST(a_users_file_with_the_landed_content_stays)
 	repo_sh(repo, "mkdir d; echo new >d/new.txt; echo two >>a.txt");
 	stand_in_git(repo, "*--stdin*",
 	    ">\"$B/holding\"; while [ ! -e \"$B/go\" ]; do sleep 0.05; done");
-	git_land(repo->git, "main", "onto", "id", true, not_told, NULL);
+	git_land(repo->git, "main", "onto", "id", NULL, true, not_told, NULL);
 	run_until(repo, "holding");
 	repo_reopen(repo, &options);
 	repo_sh(repo, ">\"$B/go\"");
@@ -332,7 +374,7 @@ cut_off(struct repo *repo)
 	stand_in_git(repo, "*read-tree*",
 	    "git \"$@\"; >\"$B/read\"; "
 	    "exec sleep 1");
-	git_land(repo->git, "main", "onto", "id", true, not_told, NULL);
+	git_land(repo->git, "main", "onto", "id", NULL, true, not_told, NULL);
 	run_until(repo, "read");
 	repo_reopen(repo, &options);
 	repo_untrap(repo);

@@ -4,7 +4,7 @@
  * A landing whose process is killed before and after its own changes to the git
  * directory, and before and after the gits it runs: the next landing ends as if
  * nothing had happened. Every fourth of these points is tried in each test, a
- * different fourth in each (LANDING_ALL: every one). And what else moves a
+ * different fourth in each (UNIT_WHOLE: every one). And what else moves a
  * branch: submodules, hooks, batches.
  */
 
@@ -116,13 +116,13 @@ land_and_die(struct repo *repo, int at, bool behind)
 static int
 first_point(int test)
 {
-	return getenv("LANDING_ALL") != NULL ? 1 : 1 + test % STRIDE;
+	return getenv("UNIT_WHOLE") != NULL ? 1 : 1 + test % STRIDE;
 }
 
 static int
 next_point(int at)
 {
-	return at + (getenv("LANDING_ALL") != NULL ? 1 : STRIDE);
+	return at + (getenv("UNIT_WHOLE") != NULL ? 1 : STRIDE);
 }
 
 struct killing {

@@ -3,7 +3,7 @@
 /*
  * The power fails during a landing. What was written since the last sync is on
  * disk or not, each piece by itself: a sample of the combinations is made
- * (LANDING_ALL: every one), and the next landing must find the repository whole
+ * (UNIT_WHOLE: every one), and the next landing must find the repository whole
  * and end as if nothing had happened.
  *
  * A stand-in for sync(1) keeps a copy of the repository as it is at each sync.
@@ -50,7 +50,7 @@ odd(unsigned bits)
 static unsigned
 combination(unsigned n)
 {
-	if (getenv("LANDING_ALL") != NULL)
+	if (getenv("UNIT_WHOLE") != NULL)
 		return n;
 	return n | odd(n & 7) << 4 | odd(n & 11) << 5 | odd(n & 13) << 6 |
 	    odd(n & 14) << 7;
@@ -136,9 +136,9 @@ unit_suite(void)
 {
 	Suite *s = suite_create("git-power-mix");
 	TCase *power = tcase_create("power");
-	int all = getenv("LANDING_ALL") != NULL ? 1 << nitems(pieces) : SAMPLE;
+	int all = getenv("UNIT_WHOLE") != NULL ? 1 << nitems(pieces) : SAMPLE;
 
-	tcase_set_timeout(power, 60);
+	unit_set_timeout(power, 60);
 	tcase_add_loop_test(
 	    power, whatever_is_on_disk_the_next_landing_is_right, 0, all / 4);
 	tcase_add_test(power, what_the_user_has_edited_since_stays);

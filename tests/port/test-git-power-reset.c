@@ -179,7 +179,7 @@ unit_suite(void)
 
 	if (getenv("POWER_RUN") != NULL)
 		run_and_exit(getenv("POWER_RUN"));
-	tcase_set_timeout(power, 200);
+	unit_set_timeout(power, 200);
 	tcase_add_loop_test(power, what_a_worker_had_is_whole, 0,
 	    nitems(rows) * DISK_LOSS_COUNT);
 	suite_add_tcase(s, power);

@@ -36,7 +36,7 @@ land_and_exit(void)
 	struct repo repo = { .loop = loop_new() };
 
 	repo.git = git_new(repo.loop, &options);
-	git_land(repo.git, "main", "onto", "id", true, on_landed, &repo);
+	git_land(repo.git, "main", "onto", "id", NULL, true, on_landed, &repo);
 	loop_run(repo.loop);
 	git_free(repo.git);
 	loop_free(repo.loop);
@@ -168,7 +168,7 @@ unit_suite(void)
 
 	if (getenv("POWER_LAND") != NULL)
 		land_and_exit();
-	tcase_set_timeout(power, 200);
+	unit_set_timeout(power, 200);
 	tcase_add_loop_test(power,
 	    whatever_is_on_disk_the_next_landing_is_right, 0, DISK_LOSS_COUNT);
 	suite_add_tcase(s, power);

@@ -196,6 +196,33 @@ TEST(a_git_file_that_points_elsewhere_is_refused)
 	assert_refused(repo, "does not name");
 }
 
+/* git would wait for a FIFO, and write through a link. */
+static const char *const no_files[][2] = {
+	{ "HEAD", "ln -s \"$B/other/file\" HEAD" },
+	{ "HEAD", "mkdir HEAD" },
+	{ "index", "ln -s \"$B/other/file\" index" },
+	{ "index", "mkdir index" },
+	{ "logs/HEAD", "ln -s \"$B/other/file\" logs/HEAD" },
+	{ "logs/HEAD", "mkfifo logs/HEAD" },
+	{ "logs/HEAD", "mv logs l; ln -s l logs" },
+	{ "COMMIT_EDITMSG", "ln -s \"$B/other/file\" COMMIT_EDITMSG" },
+	{ "config", "mkfifo config" },
+};
+
+TEST_ROWS(a_file_that_git_opens_is_a_file, nitems(no_files))
+{
+	cleanup_repo struct repo *repo = with_tree();
+	const char *name = no_files[_i][0];
+	cleanup_free char *words = xasprintf("%s in its git directory", name);
+
+	setenv("NAME", name, 1);
+	setenv("SCRIPT", no_files[_i][1], 1);
+	repo_wt(repo,
+	    "cd \"$(git rev-parse --git-dir)\"; rm -f \"$NAME\"; "
+	    "eval \"$SCRIPT\"");
+	assert_refused(repo, words);
+}
+
 /* The configuration cannot move the tree: GIT_WORK_TREE is stronger. */
 TEST(core_worktree_has_no_effect)
 {

@@ -630,7 +630,7 @@ TEST(operations_on_one_worktree_keep_their_order)
 	 * released. */
 	git_worktree_add(repo->git, repo->dir, "llmc/ann", "main", NULL, NULL);
 	git_remove(repo->git, repo->dir, &what, NULL, NULL);
-	git_land(repo->git, "main", "main", "main", false, NULL, NULL);
+	git_land(repo->git, "main", "main", "main", NULL, false, NULL, NULL);
 	git_free(take_ptr(&repo->git));
 }
 

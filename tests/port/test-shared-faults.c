@@ -183,10 +183,10 @@ static const struct {
 } barred[] = {
 	{ "update llmc.meta set value='99' where key='min_writer'",
 	    "install a newer llmc on this host",
-	    "update llmc.meta set value='2' where key='min_writer'" },
+	    "update llmc.meta set value='3' where key='min_writer'" },
 	{ "update llmc.meta set value='0' where key='schema_version'",
 	    "llmc fleet migrate",
-	    "update llmc.meta set value='2' where key='schema_version'" },
+	    "update llmc.meta set value='3' where key='schema_version'" },
 	{ "update llmc.meta set value='0123' where key='repository'",
 	    "belongs to another repository",
 	    "update llmc.meta set value='abc' where key='repository'" },

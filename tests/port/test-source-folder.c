@@ -2,6 +2,7 @@
 
 #include "folder-world.h"
 #include "prompt.h"
+#include "taskfile.h"
 
 TEST(missing_folders_are_made_and_empty)
 {
@@ -119,6 +120,29 @@ TEST(more_urgent_tasks_come_first)
 			ck_assert_str_eq(world->text, "four");
 		}
 	}
+}
+
+/* However long the rest of its head is. */
+TEST(what_an_agent_added_comes_after_the_tasks_of_people)
+{
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("agents");
+	cleanup_free struct task_head *head = xcalloc(1, sizeof *head);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	*head = (struct task_head){ .priority = PRIORITY_URGENT };
+	strlcpy(head->maker, "auto-1", sizeof head->maker);
+	memset(head->contract, 'x', 4000);
+	task_head_write(head, "agent's", &text);
+	folder_world_put(world, "todo/1", text.data);
+	folder_world_put(world, "todo/2",
+	    "Added by: auto-1 (off)\nPriority: high\n\nagent's, too");
+	folder_world_put(world, "todo/3", "Priority: low\n\na person's");
+	source_world_expect(world, "3");
+	source_world_take(world, "3");
+	source_world_expect(world, "1");
+	ck_assert_uint_eq(source_made(world->source, "auto-1"), 2);
+	ck_assert_uint_eq(source_made(world->source, "auto-2"), 0);
 }
 
 TEST(a_priority_that_changes_is_noticed)

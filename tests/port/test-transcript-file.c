@@ -5,8 +5,6 @@
 #include "transcript.h"
 #include "watch.h"
 
-#define GUARD_MS 20000
-
 static struct follow {
 	struct loop *loop;
 	struct transcript *transcript;
@@ -64,7 +62,7 @@ static void
 follow_until(int64_t prompts)
 {
 	struct loop_timer *guard =
-	    loop_after(f.loop, GUARD_MS, guard_expired, f.loop);
+	    loop_after(f.loop, unit_guard_ms(), guard_expired, f.loop);
 
 	f.prompts = prompts;
 	ck_assert_int_eq(loop_run(f.loop), 0);

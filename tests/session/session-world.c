@@ -7,7 +7,8 @@
 
 struct world w;
 
-#define GUARD_MS 30000
+#define GUARD_MS 50000
+#define PAST_MS  100000 /* more than passes before world_until() */
 
 /* --- the owner ------------------------------------------------------- */
 
@@ -209,7 +210,9 @@ world_begin_as(const char *role)
 	cleanup_free char *dir = NULL;
 
 	memset(&w, 0, sizeof w);
-	clock_virtual_begin(1000000, 1700000000000);
+	/* In the past of the machine's clock, however short it has been up:
+	 * world_until() goes over to that, and every timer is due there. */
+	clock_virtual_begin(clock_mono_ms() - PAST_MS, 1700000000000);
 	buf_init(&w.told);
 	w.loop = loop_new();
 	w.tmux = fake_tmux_new(w.loop);
@@ -282,12 +285,15 @@ world_run(int64_t ms)
 void
 world_until(enum session_phase phase)
 {
-	int64_t end;
+	int64_t end, reached = clock_mono_ms();
 
 	clock_virtual_end();
+	ck_assert_int_le(reached, clock_mono_ms());
 	end = clock_mono_ms() + GUARD_MS;
 	while (session_phase(w.session) != phase) {
-		ck_assert_int_lt(clock_mono_ms(), end);
+		ck_assert_msg(clock_mono_ms() < end,
+		    "waited in vain for phase %d: it is in %d, told: %s",
+		    (int)phase, (int)session_phase(w.session), w.told.data);
 		world_run(5);
 	}
 }

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
+#include "box-probe.h"
 #include "child.h"
 #include "escape-scene.h"
 #include "escape-table.h"
@@ -280,6 +281,7 @@ static const char make_script[] =
     "umask 022\n"
     "mkdir -p \"$HOME\" \"$LIVE/arrived\" \"$OUTSIDE\"\n"
     "mkdir \"$ELSEWHERE\" \"$GIVEN\"\n"
+    "[ -z \"$SYSTEM_BWRAP\" ] || cp \"$SYSTEM_BWRAP\" \"$BWRAP\"\n"
     "echo \"$WORD\" >\"$ELSEWHERE/private\"\n"
     "echo \"$WORD\" >\"$SECRET\"\n"
     "echo >\"$HOME/.profile\"\n"
@@ -462,6 +464,7 @@ static void
 fill_env(struct escape_scene *s, const char *mode, const char *lines)
 {
 	cleanup_free char *live = file_join(s->dir, "live");
+	cleanup_free char *bwrap = box_find_bwrap();
 	char word[ID_UUID_SIZE];
 	const char *name;
 
@@ -488,6 +491,8 @@ fill_env(struct escape_scene *s, const char *mode, const char *lines)
 	take_env(s, "ELSEWHERE", file_join(s->dir, "elsewhere"));
 	take_env(s, "GIVEN", file_join(s->dir, "given"));
 	take_env(s, "ARRIVED", file_join(live, "arrived"));
+	take_env(s, "BWRAP", file_join(live, "bwrap"));
+	set_env(s, "SYSTEM_BWRAP", bwrap != NULL ? bwrap : "");
 	set_env(s, "OUTSIDE", s->outside);
 	set_env(s, "ABSTRACT", name);
 	take_env(s, "DISK", find_disk());
@@ -623,6 +628,8 @@ escape_scene_begin(const char *mode, const char *lines, const char *tmux,
 	/* A folder that every box is given. */
 	path = xasprintf("%s:%s", s->path, get_env(s, "GIVEN"));
 	setenv("PATH", path, 1);
+	if (get_env(s, "SYSTEM_BWRAP")[0] != '\0')
+		setenv("LLMC_BWRAP", get_env(s, "BWRAP"), 1);
 	*ret_scene = s;
 	return 0;
 }
@@ -635,6 +642,7 @@ escape_scene_end(struct escape_scene *s)
 	else if (s->dir != NULL)
 		rmdir(s->dir);
 	unsetenv(SECRET_VARIABLE);
+	unsetenv("LLMC_BWRAP");
 	if (s->home != NULL)
 		setenv("HOME", s->home, 1);
 	else
@@ -731,6 +739,9 @@ escape_scene_try(struct escape_scene *s, const struct escape *escape,
 	post_collect(s->post, get_env(s, "WORD"), get_env(s, "ARRIVED"));
 	*ret_escaped =
 	    ran && run_script(s, escape->look, NULL, &(struct err){ 0 }) == 0;
-	s->is_new = prefix != NULL && escape->deputy == NULL && !*ret_escaped;
+	/* A row with nothing to see has changed nothing. */
+	s->is_new = escape->deputy == NULL &&
+	    (strcmp(escape->look, "true") == 0 ||
+		(prefix != NULL && !*ret_escaped));
 	return 0;
 }

@@ -5,6 +5,8 @@
  * with a secret, sockets that somebody listens at, a process and a tmux server
  * outside. Every attempt begins with all of it as new.
  *
+ * Its bwrap is a copy that the user may write, and LLMC_BWRAP names it.
+ *
  * It ends with escape_scene_end(), or soon after this process is gone. HOME of
  * this process is set to the scratch home until then.
  */

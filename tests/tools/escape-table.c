@@ -28,6 +28,31 @@
 /* The file of the sibling's commit, which is not packed. */
 #define OBJECT "\"$GIT/objects/$(echo \"$COMMIT\" | sed 's|^..|&/|')\""
 
+/* A call that the kernel answers, whatever it says. */
+#define CALL(name, words)                                                     \
+	{                                                                     \
+		"call-" name, ESCAPE_KERNEL, ESCAPE_ALL | ESCAPE_KINDS,       \
+		    words " (" name ")", "\"$PROBE\" probe call " name, NULL, \
+		    "true"                                                    \
+	}
+#define CALL_I386(name, words)                                          \
+	{                                                               \
+		"i386-" name, ESCAPE_KERNEL, ESCAPE_ALL | ESCAPE_KINDS, \
+		    words " as a 32-bit program (" name ")",            \
+		    "\"$PROBE\" probe call " name " i386", NULL, "true" \
+	}
+
+/* What follows runs in a box that bwrap makes by itself if there is none. */
+#define IN_A_BOX                                                           \
+	"set --; [ ! -e \"$BWRAP\" ] || set -- \"$BWRAP\" --unshare-user " \
+	"--unshare-pid --die-with-parent --bind / / --dev /dev "           \
+	"--proc /proc --; \"$@\" "
+#define FIRST_PROCESS(id, words, script)                                \
+	{                                                               \
+		id, ESCAPE_PROCESSES, ESCAPE_ALL | ESCAPE_KINDS, words, \
+		    IN_A_BOX script, NULL, "true"                       \
+	}
+
 const struct escape escape_table[] = {
 	/* What belongs to the repository and to the others in it. */
 	{ "main-ref", ESCAPE_GIT, ESCAPE_ALL, "move the branch main",
@@ -273,6 +298,24 @@ const struct escape escape_table[] = {
 	    "! flock -n \"$WORKTREE/lock\" true && "
 	    "kill -KILL \"-$(cat \"$WORKTREE/stray\")\"" },
 
+	/* The first process of the box, and with it the box. */
+	FIRST_PROCESS("init-trace", "trace the first process of its box",
+	    "\"$PROBE\" probe trace 1"),
+	FIRST_PROCESS("init-memory",
+	    "write the memory of the first process of its box",
+	    "sh -c ': 3<>/proc/1/mem'"),
+	FIRST_PROCESS("init-file",
+	    "open the file that the first process of its box is",
+	    "sh -c ': </proc/1/exe'"),
+	FIRST_PROCESS("init-folder",
+	    "see the files of the first process of its box",
+	    "ls /proc/1/root/"),
+	{ "init-escape", ESCAPE_PROCESSES, ESCAPE_ALL | ESCAPE_KINDS,
+	    "end its box from inside, and change what makes the next one",
+	    IN_A_BOX "\"$PROBE\" probe leave \"$WORD\"", NULL,
+	    "for i in 1 2 3 4 5 6 7 8 9; do grep -q \"$WORD\" \"$BWRAP\" && "
+	    "exit; sleep 0.2; done; false" },
+
 	/* Network: "worktree" leaves it open. */
 	{ "loopback", ESCAPE_NETWORK, ESCAPE_STRICT,
 	    "connect to a service of this machine",
@@ -327,6 +370,69 @@ const struct escape escape_table[] = {
 	    "read a secret in the user's keyring",
 	    "\"$PROBE\" probe key \"$USER_KEY\" \"$USER_RING\" >loot", NULL,
 	    LOOTED },
+
+	CALL("ptrace", "trace another process"),
+	CALL_I386("ptrace", "trace another process"),
+	CALL("process_vm_readv", "read the memory of another process"),
+	CALL_I386("process_vm_readv", "read the memory of another process"),
+	CALL("process_vm_writev", "write the memory of another process"),
+	CALL_I386("process_vm_writev", "write the memory of another process"),
+	CALL("pidfd_getfd", "take a descriptor of another process"),
+	CALL_I386("pidfd_getfd", "take a descriptor of another process"),
+	CALL("kcmp", "compare what two processes hold"),
+	CALL_I386("kcmp", "compare what two processes hold"),
+	CALL("io_uring_setup", "have the kernel work through io_uring"),
+	CALL_I386("io_uring_setup", "have the kernel work through io_uring"),
+	CALL("io_uring_enter", "go on with an io_uring"),
+	CALL_I386("io_uring_enter", "go on with an io_uring"),
+	CALL("io_uring_register", "register with an io_uring"),
+	CALL_I386("io_uring_register", "register with an io_uring"),
+	CALL("vsock", "make a socket to the hypervisor"),
+	CALL_I386("vsock", "make a socket to the hypervisor"),
+	CALL_I386("socketcall", "make a socket through socketcall"),
+	CALL("userfaultfd", "hold the kernel up at a page"),
+	CALL_I386("userfaultfd", "hold the kernel up at a page"),
+	CALL("bpf", "load a BPF program"),
+	CALL_I386("bpf", "load a BPF program"),
+	CALL("perf_event_open", "measure the kernel"),
+	CALL_I386("perf_event_open", "measure the kernel"),
+	CALL("add_key", "add a key"),
+	CALL_I386("add_key", "add a key"),
+	CALL("request_key", "ask for a key"),
+	CALL_I386("request_key", "ask for a key"),
+	CALL("keyctl", "use a key"),
+	CALL_I386("keyctl", "use a key"),
+	CALL("mount", "mount a file system"),
+	CALL_I386("mount", "mount a file system"),
+	CALL("umount2", "unmount a file system"),
+	CALL_I386("umount2", "unmount a file system"),
+	CALL("pivot_root", "change the root"),
+	CALL_I386("pivot_root", "change the root"),
+	CALL("open_tree", "take a mount"),
+	CALL_I386("open_tree", "take a mount"),
+	CALL("move_mount", "put a mount elsewhere"),
+	CALL_I386("move_mount", "put a mount elsewhere"),
+	CALL("fsopen", "begin a mount"),
+	CALL_I386("fsopen", "begin a mount"),
+	CALL("fsconfig", "describe a mount"),
+	CALL_I386("fsconfig", "describe a mount"),
+	CALL("fsmount", "make a mount"),
+	CALL_I386("fsmount", "make a mount"),
+	CALL("fspick", "change a mount"),
+	CALL_I386("fspick", "change a mount"),
+	CALL("mount_setattr", "change the options of a mount"),
+	CALL_I386("mount_setattr", "change the options of a mount"),
+	CALL("unshare", "enter a user namespace of its own"),
+	CALL_I386("unshare", "enter a user namespace of its own"),
+	CALL("setns", "enter a namespace"),
+	CALL_I386("setns", "enter a namespace"),
+	CALL("clone", "begin a process in a user namespace"),
+	CALL_I386("clone", "begin a process in a user namespace"),
+	CALL("clone3", "begin a process with flags that are not seen"),
+	CALL_I386("clone3", "begin a process with flags that are not seen"),
+	{ "call-x32", ESCAPE_KERNEL, ESCAPE_ALL | ESCAPE_KINDS,
+	    "make a call of the ABI x32", "\"$PROBE\" probe call getpid x32",
+	    NULL, "true" },
 
 	/* The daemon, asked to act for the worker. */
 	{ "deputy-git-file", ESCAPE_DEPUTIES, ESCAPE_LINKED,

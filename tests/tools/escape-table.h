@@ -16,10 +16,12 @@
  * process outside, which has SECRET open as 7), ABSTRACT, TCP_PORT, UDP_PORT,
  * TMUX_SOCKET, TMUX_REAL (of this repository), DISK, ELSEWHERE (a folder that
  * is neither temporary nor in HOME, with private and the sockets sock and
- * tmux), GIVEN (a folder of PATH, with the socket sock), SESSION_KEY, USER_KEY
- * and USER_RING (numbers of the kernel). DOCTOR_SECRET is set around a box, not
- * in it. `look` also has ARRIVED: a folder with a file for each socket (main,
- * other, abstract, tcp, udp, elsewhere, given) at which the word arrived.
+ * tmux), GIVEN (a folder of PATH, with the socket sock), BWRAP (the file that
+ * makes the box, which its user may write; seen outside only), SESSION_KEY,
+ * USER_KEY and USER_RING (numbers of the kernel). DOCTOR_SECRET is set around a
+ * box, not in it. `look` also has ARRIVED: a folder with a file for each socket
+ * (main, other, abstract, tcp, udp, elsewhere, given) at which the word
+ * arrived.
  */
 #ifndef ESCAPE_TABLE_H
 #define ESCAPE_TABLE_H
@@ -45,6 +47,8 @@ enum escape_group {
  * worktree, with objects that can be written. */
 #define ESCAPE_LINKED 8u
 #define ESCAPE_ALL    (ESCAPE_BOTH | ESCAPE_LINKED)
+/* In boxes of all kinds: those of checks, set-ups and repairs too. */
+#define ESCAPE_KINDS 16u
 /* "worktree" holds it by Landlock's scopes: not on an older kernel. */
 #define ESCAPE_SCOPED 4u
 
@@ -57,7 +61,8 @@ struct escape {
 	const char *deputy; /* then run by the daemon on the worker's files, in
 			     * the worker's box if there is one; NULL = none */
 	const char *look; /* 0 = the effect is there; undoes what lies outside
-			   * of the scratch folders */
+			   * of the scratch folders. "true": the script changes
+			   * nothing */
 };
 
 extern const struct escape escape_table[];

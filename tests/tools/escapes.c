@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * escapes MODE [SETTING...]: run every row of escape-table.h in a box on a
- * scratch repository, and beside it without one, and print what was held as
+ * escapes MODE[:KIND] [SETTING...]: run every row of escape-table.h in a box on
+ * a scratch repository, and beside it without one, and print what was held as
  * JSON. The settings are lines for the table [defaults] of the repository.
  * LLMC is the path of llmc, TMUX_REAL the socket of a tmux server, if there is
- * one. A box that cannot be made is {"no_box": REASON}.
+ * one. A box that cannot be made is {"no_box": REASON}. KIND: check, setup or
+ * repair, for the rows that hold in every kind of box.
  *
  * escapes probe KIND WHERE [WORD]: what the scripts of the table cannot do with
- * a shell: use a socket or a key. Never sends anything to another machine.
+ * a shell: use a socket, a key or a system call. Never sends anything to
+ * another machine.
  */
 #include "base.h"
 
@@ -21,10 +23,12 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
+#include "api-error.h"
 #include "box-net.h"
 #include "box-probe.h"
 #include "box.h"
 #include "config.h"
+#include "escape-kernel.h"
 #include "escape-scene.h"
 #include "escape-table.h"
 #include "settings.h"
@@ -145,6 +149,9 @@ static const struct {
 	{ "udp", probe_udp },
 	{ "route", probe_route },
 	{ "key", probe_key },
+	{ "call", escape_kernel_call },
+	{ "trace", escape_kernel_trace },
+	{ "leave", escape_kernel_leave },
 };
 
 static int
@@ -158,6 +165,7 @@ probe(const char *kind, const char *where, const char *word)
 
 struct trial {
 	enum box_mode mode;
+	const char *kind; /* of box; NULL = a session's */
 	bool linked; /* a worktree, as where there can be no clone */
 	bool scoped; /* worktree closes abstract sockets */
 	struct escape_scene *scene;
@@ -180,6 +188,15 @@ prepare_box(struct trial *t, struct err *err)
 	if (r < 0)
 		return r;
 	spec.settings = settings;
+	if (text_is(t->kind, "check")) {
+		spec.kind = BOX_CHECK;
+	} else if (text_is(t->kind, "setup")) {
+		spec.kind = BOX_COMMAND;
+		spec.network = true;
+	} else if (text_is(t->kind, "repair")) {
+		spec.worker = CALLER_REPAIR;
+		spec.trial = true;
+	}
 	r = box_prepare(&spec, &t->box, err);
 	settings_free(settings);
 	return r;
@@ -188,6 +205,8 @@ prepare_box(struct trial *t, struct err *err)
 static bool
 is_wanted(const struct trial *t, const struct escape *escape)
 {
+	if (t->kind != NULL && (escape->modes & ESCAPE_KINDS) == 0)
+		return false;
 	if (t->mode == BOX_STRICT)
 		return (escape->modes & ESCAPE_STRICT) != 0;
 	return (escape->modes &
@@ -215,8 +234,17 @@ run_trial(struct trial *t, struct json_object *rows, struct err *err)
 {
 	cleanup_free bool *box = xcalloc(escape_count(), sizeof *box);
 	cleanup_free bool *control = xcalloc(escape_count(), sizeof *control);
+	/* Where nothing runs, everything would look held. */
+	static const struct escape nothing = { .script = "true",
+		.look = "true" };
 	int r = escape_scene_keep(t->scene, err);
+	bool runs = false;
 
+	if (r == 0)
+		r = escape_scene_try(
+		    t->scene, &nothing, t->box.prefix, &runs, err);
+	if (r == 0 && !runs)
+		r = err_set(err, -EPERM, "nothing runs in this box");
 	if (r == 0)
 		r = try_all(t, t->box.prefix, box, err);
 	if (r == 0)
@@ -257,10 +285,13 @@ try_escapes(const char *mode, char **settings, struct err *err)
 	cleanup_buf struct buf config = BUF_INIT;
 	cleanup_json struct json_object *json = json_object_new_object();
 	struct json_object *rows = json_object_new_array();
-	bool linked = strcmp(mode, "linked") == 0;
+	cleanup_free char *name = xstrndup(mode, strcspn(mode, ":"));
+	bool linked = strcmp(name, "linked") == 0;
 	cleanup_free char *bwrap = box_find_bwrap();
 	struct trial t = {
-		.mode = strcmp(mode, "strict") == 0 ? BOX_STRICT : BOX_WORKTREE,
+		.mode = strcmp(name, "strict") == 0 ? BOX_STRICT : BOX_WORKTREE,
+		.kind =
+		    strchr(mode, ':') != NULL ? strchr(mode, ':') + 1 : NULL,
 		.linked = linked,
 		.scoped = bwrap != NULL && box_net_can_scope(bwrap),
 	};

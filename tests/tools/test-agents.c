@@ -586,7 +586,7 @@ unit_suite(void)
 		    (only != NULL && strcmp(only, scenarios[i].name) != 0))
 			continue;
 		tc = tcase_create(scenarios[i].name);
-		tcase_set_timeout(tc, 300);
+		unit_set_timeout(tc, 300);
 		tcase_add_loop_test(tc, plays_as_written, (int)i, (int)i + 1);
 		suite_add_tcase(suite, tc);
 	}

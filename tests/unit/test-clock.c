@@ -86,6 +86,7 @@ TEST_ROWS(the_scale_is_a_number_of_the_environment, nitems(scales))
 	ck_assert_int_eq(clock_kernel_ms(100), 100 / scales[_i].scale);
 	ck_assert_int_eq(clock_kernel_ms(101),
 	    scales[_i].scale == 1 ? 101 : 100 / scales[_i].scale + 1);
+	ck_assert_int_eq(clock_of_kernel_ms(100), 100 * scales[_i].scale);
 }
 
 static void

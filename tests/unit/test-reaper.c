@@ -2,8 +2,7 @@
 
 #include "unit.h"
 
-#define GUARD_MS 20000
-#define LOOK_MS  10
+#define LOOK_MS 10
 
 struct world {
 	struct loop *loop;
@@ -52,7 +51,7 @@ run(struct world *w)
 	int status;
 
 	w->look = loop_every(w->loop, LOOK_MS, look, w);
-	w->guard = loop_after(w->loop, GUARD_MS, too_late, w);
+	w->guard = loop_after(w->loop, unit_guard_ms(), too_late, w);
 	status = loop_run(w->loop);
 	loop_timer_free(w->look);
 	loop_timer_free(w->guard);
@@ -95,7 +94,7 @@ TEST(children_of_our_own_keep_their_status)
 	for (int i = 0; i < 20; i++)
 		ck_assert_int_eq(
 		    child_spawn(loop, &spec, count_good, &good, NULL, NULL), 0);
-	w.guard = loop_after(loop, GUARD_MS, too_late, &w);
+	w.guard = loop_after(loop, unit_guard_ms(), too_late, &w);
 	while (good < 20 && loop_timer_pending(w.guard)) {
 		struct loop_timer *tick =
 		    loop_after(loop, LOOK_MS, too_late, &w);

@@ -10,6 +10,14 @@
  * that starts with this, and check's output is rewritten on its way out. */
 #define SKIP "SKIP: "
 
+/* A test may take so many times as long on a busy machine. */
+#define BUSY           3
+#define BUSY_TIMES     "3"
+#define PROGRAM_S      400 /* meson gives a program as many */
+#define TIMES_VARIABLE "CK_TIMEOUT_MULTIPLIER" /* of check */
+#define GUARD_MS       900 /* of each second, for a wait */
+#define LOOK_MS        10
+
 #ifdef __aarch64__
 /* A hook of the sanitizer, called at the end of every process. Its search for
  * leaks takes seconds here, even in a program that does nothing; valgrind finds
@@ -203,11 +211,8 @@ const char *
 unit_vectors(void)
 {
 	const char *path = getenv("LLMC_VECTORS");
-	struct stat st;
 
-	if (path == NULL || stat(path, &st) == -1 || !S_ISDIR(st.st_mode))
-		return NULL;
-	return path;
+	return path != NULL ? path : UNIT_VECTORS;
 }
 
 void
@@ -226,6 +231,58 @@ unit_skip_all(const char *why)
 	exit(0);
 }
 
+/* --- waiting ----------------------------------------------------------- */
+
+static int64_t began; /* machine's time; 0 = not known */
+static double seconds; /* of unit_set_timeout() */
+
+static double
+test_seconds(void)
+{
+	if (seconds > 0)
+		return seconds;
+	return &unit_timeout != NULL ? unit_timeout : 60;
+}
+
+void
+unit_set_timeout(TCase *tc, double of_each)
+{
+	seconds = of_each;
+	tcase_set_timeout(tc, of_each);
+}
+
+int64_t
+unit_guard_ms(void)
+{
+	const char *times = getenv(TIMES_VARIABLE);
+	double whole = test_seconds();
+	int64_t left;
+
+	if (began == 0)
+		began = clock_machine_ms();
+	if (times != NULL && strcmp(times, BUSY_TIMES) != 0)
+		whole *= strtod(times, NULL);
+	else if (whole < PROGRAM_S) /* then meson ends the program */
+		whole = whole * BUSY < PROGRAM_S ? whole * BUSY : PROGRAM_S;
+	left = began + (int64_t)(whole * GUARD_MS) - clock_machine_ms();
+	return clock_of_kernel_ms(left > 0 ? left : 0);
+}
+
+bool
+unit_is_late(void)
+{
+	return unit_guard_ms() == 0;
+}
+
+void
+unit_wait_on(const char *what, const char *(*known)(void))
+{
+	if (unit_is_late())
+		ck_abort_msg("waited in vain for %s: %s", what,
+		    known != NULL ? known() : "");
+	poll(NULL, 0, LOOK_MS); /* for other programs */
+}
+
 static void (*at_end[16])(void);
 static size_t end_count;
 
@@ -237,6 +294,12 @@ unit_at_end(void (*end)(void))
 			return;
 	ck_assert_uint_lt(end_count, nitems(at_end));
 	at_end[end_count++] = end;
+}
+
+static void
+before_test(void)
+{
+	began = clock_machine_ms();
 }
 
 static void
@@ -399,11 +462,10 @@ make_suite(void)
 		if ((test->status != 0 && !forks) || !unit_is_mine())
 			continue;
 		tc = tcase_create(test->test->name);
-		tcase_set_timeout(
-		    tc, &unit_timeout != NULL ? unit_timeout : 60);
+		tcase_set_timeout(tc, test_seconds());
+		tcase_add_checked_fixture(tc, before_test, after_test);
 		tcase_add_checked_fixture(tc,
-		    test->before != NULL ? test->before : unit_before,
-		    after_test);
+		    test->before != NULL ? test->before : unit_before, NULL);
 		tcase_add_loop_exit_test(
 		    tc, test->test, test->status, 0, test->rows);
 		suite_add_tcase(suite, tc);
@@ -440,6 +502,7 @@ main(void)
 	pid_t pid;
 
 	without_leak_search();
+	setenv(TIMES_VARIABLE, BUSY_TIMES, 0);
 	need(pipe2(ends, O_CLOEXEC) == 0, "pipe");
 	relay.from = ends[0];
 	pid = fork();

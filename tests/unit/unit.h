@@ -66,8 +66,9 @@ struct unit_test {
 
 void unit_add(const struct unit_test *test);
 
-/* What a test file may define: seconds for each of its tests (60), what is done
- * once before the first, and before and after each. */
+/* What a test file may define: seconds for each of its tests (60), of which a
+ * busy machine may take three times as many; what is done once before the
+ * first, and before and after each. */
 extern const int unit_timeout __attribute__((weak));
 void unit_begin(void) __attribute__((weak));
 void unit_before(void) __attribute__((weak));
@@ -91,6 +92,9 @@ void unit_more(Suite *suite) __attribute__((weak));
  * three; meson runs a program that takes long in parts, at the same time. */
 bool unit_is_mine(void);
 
+/* Each test of the case may take so many seconds. */
+void unit_set_timeout(TCase *tc, double of_each);
+
 /* Add one test case `name` with these functions, NULL terminated. */
 void unit_case(Suite *suite, const char *name, const TTest *const *tests);
 /* Add a test case of its own for one function, run once for each row: _i. */
@@ -107,6 +111,23 @@ const char *unit_path(const char *name);
  * command: that is thousands of processes that find nothing to do. */
 void unit_git_settings(void);
 
+/*
+ * Wait for a fact that follows from what was done, never for a time: until the
+ * condition holds, which is looked at again and again, for what other programs
+ * do. The guard is nearly all the time that the test has; known(), which may be
+ * NULL, says what there was instead.
+ */
+#define unit_until(condition, known)                       \
+	do {                                               \
+		while (!(condition))                       \
+			unit_wait_on(#condition, (known)); \
+	} while (0)
+void unit_wait_on(const char *what, const char *(*known)(void));
+/* The same for a loop of its own: is it time to give up? And how long it is
+ * until then, in our clocks, for the guard of a loop or a child. */
+bool unit_is_late(void);
+int64_t unit_guard_ms(void);
+
 /* Called by unit_begin(): the clocks of this program, and of the programs it
  * runs, run this many times as fast as the machine's (LLMC_TIME_SCALE). For
  * rules about time that are tested with real programs; otherwise use virtual
@@ -117,8 +138,8 @@ void unit_hurry(int times);
  * times: a tenth of that, or a fiftieth with the sanitizers. */
 int unit_times(int whole);
 
-/* The directory of test vectors (LLMC_VECTORS, else ../shared/vectors from the
- * source tree), or NULL if it does not exist. Set by meson. */
+/* The folder of tables of inputs and expected outcomes: tests/vectors, or a
+ * folder with tables of the same names and form (LLMC_VECTORS). */
 const char *unit_vectors(void);
 
 /* End the running test as skipped: neither passed nor failed. For features that

@@ -103,6 +103,15 @@ on_wait_over(void *arg)
 	after_landing_resume(arg);
 }
 
+/* Does it go on in a tree that is made anew? */
+static bool
+blames_tree(const struct landing_end *end)
+{
+	return end->result == LANDING_END_TREE && end->agent != NULL &&
+	    end->agent->worker->work_of != NULL &&
+	    agent_blames_tree(end->agent, end->err);
+}
+
 /* A lock file of another git process goes away; anything else needs a person or
  * a repair. */
 static void
@@ -117,6 +126,11 @@ wait_for_git(struct auto_mode *mode, const struct landing_end *end)
 		    .branch = core_branch(mode->core), .reason = end->err->msg);
 		loop_timer_set(
 		    &mode->again, mode->core->loop, ms, on_wait_over, mode);
+		return;
+	}
+	if (blames_tree(end)) {
+		mode->git_tries = 0;
+		outcome_tree_failed(mode, end->agent, end->err->msg);
 		return;
 	}
 	RAISE(mode->core, end->err->code == -EBUSY ? "git_lock" : "git",
@@ -184,7 +198,11 @@ failed(struct auto_mode *mode, const struct landing_end *end)
 		verify_again(mode, end);
 		break;
 	case -EACCES: /* a person decides */
-	case -EUCLEAN: /* its worker is put aside */
+	case -EUCLEAN: /* its worker is put aside, or its tree */
+		if (end->err->code == -EUCLEAN && blames_tree(end)) {
+			wait_for_git(mode, end);
+			break;
+		}
 		EMIT(mode->core, EVENT_WORKER_PARKED,
 		    .worker =
 			end->agent != NULL ? end->agent->worker->name : NULL,
@@ -302,7 +320,7 @@ after_landing_priority(void *arg, const char *task)
 	const struct auto_mode *mode = arg;
 	const struct task *t = state_task(&mode->core->state, task);
 
-	return (int)(t != NULL ? t->priority : PRIORITY_NORMAL);
+	return (int)(t != NULL ? task_landing_priority(t) : PRIORITY_NORMAL);
 }
 
 bool
@@ -348,6 +366,7 @@ after_landing_published(struct auto_mode *mode, const struct event *event)
 	if (task_landed(t, event->commit, clock_wall_ms()) == 0) {
 		xstrset(&t->move, event->to);
 		xstrset(&t->held_by, event->ref);
+		t->overtaken = event->result != NULL;
 		t->place = (int)event->count;
 	}
 	mode->git_tries = 0;
@@ -383,6 +402,7 @@ after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 		    .reason = end->err->msg);
 		break;
 	case LANDING_END_FAILED:
+	case LANDING_END_TREE:
 		failed(mode, end);
 		break;
 	case LANDING_END_LANDED:
@@ -545,7 +565,7 @@ end(struct operation *op, const struct err *err)
 
 	worker_op_release(&r->op);
 	if (err != NULL && err->code != -ECANCELED) {
-		agent_move(agent, WORKER_ERROR, err->msg);
+		agent_tree_failed(agent, err);
 	} else if (err == NULL && t != NULL && t->step == TASK_ASSIGNED &&
 	    agent->worker->status == WORKER_NEEDS_REVIEW &&
 	    !r->mode->core->stopping) {

@@ -303,12 +303,16 @@ on_error_saved(void *arg)
 	struct auto_mode *mode = arg;
 
 	for (size_t i = 0; i < mode->fleet->count; i++) {
-		const struct agent *agent = mode->fleet->agents[i];
+		struct agent *agent = mode->fleet->agents[i];
 		const struct worker *w = agent->worker;
 		cleanup_free char *reason = NULL;
 
 		if (w->status != WORKER_ERROR || !auto_drives(mode, agent))
 			continue;
+		if (agent->spoilt && agent->op == NULL) {
+			outcome_tree_failed(mode, agent, w->reason);
+			continue;
+		}
 		if (auto_task(agent) != NULL && review_is(auto_task(agent))) {
 			loop_call_request(
 			    mode->look); /* another one reviews it */

@@ -106,12 +106,12 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 	}
 	core->state.outcomes[t->outcome]++;
 	core->state.last_task_completion_unix = clock_wall_ms() / 1000;
-	if (t->outcome == OUTCOME_LANDED)
+	if (good) {
 		alike_clear(&mode->alike);
-	if (good)
 		mode->done++;
-	else
+	} else {
 		mode->failed++;
+	}
 	EMIT(core, EVENT_TASK_FINISHED, .task = t->id,
 	    .outcome = task_outcome_name(t->outcome), .worker = t->worker,
 	    .title = t->title, .commit = t->commit,
@@ -325,6 +325,26 @@ outcome_attempt_failed(
 
 	if (t != NULL && t->step == TASK_ASSIGNED)
 		outcome_task_failed(mode, t, reason);
+	auto_clear_worker(agent);
+	loop_call_request(mode->look);
+}
+
+/* Other tasks have other trees: it does not count as a failure alike. */
+void
+outcome_tree_failed(
+    struct auto_mode *mode, struct agent *agent, const char *reason)
+{
+	struct task *t = auto_task(agent);
+	cleanup_free char *kept = agent_put_aside(agent);
+	cleanup_free char *words = kept != NULL ?
+	    xasprintf("%s; its worktree cannot be used and is kept in %s",
+		reason != NULL ? reason : "git has failed", kept) :
+	    xasprintf("%s; its worktree cannot be used",
+		reason != NULL ? reason : "git has failed");
+
+	agent->spoilt = false;
+	if (t != NULL && t->step == TASK_ASSIGNED)
+		outcome_undone(mode, t, words);
 	auto_clear_worker(agent);
 	loop_call_request(mode->look);
 }

@@ -59,6 +59,10 @@ outcome_undone(struct auto_mode *mode, struct task *task, const char *reason);
  * is reset. No operation may be running on the worker. */
 void outcome_attempt_failed(
     struct auto_mode *mode, struct agent *agent, const char *reason);
+/* The same where the worker's tree is to blame (agent.h): it is kept for
+ * people, and the reason says where. */
+void outcome_tree_failed(
+    struct auto_mode *mode, struct agent *agent, const char *reason);
 /* The same for an attempt that goes in circles: another worker gets the task,
  * and however many tasks do, others are given out. The worker must be on it. */
 void outcome_attempt_stuck(

@@ -159,9 +159,11 @@ bool
 pause_task_failed(
     struct auto_mode *mode, const struct task *task, const char *reason)
 {
+	const struct state *state = &mode->core->state;
+
 	if (reason == NULL ||
-	    !alike_add(&mode->alike, task->id,
-		task->key != NULL ? task->key : task->id, reason))
+	    !alike_add(
+		&mode->alike, task, strv_count(state->auto_workers), reason))
 		return false;
 	if (mode->core->state.paused == NULL)
 		pause_for_alike(mode);

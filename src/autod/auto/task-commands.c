@@ -21,6 +21,8 @@
 #include "state.h"
 #include "taskfile.h"
 
+#define MADE_MAX 50 /* open tasks that an agent has added */
+
 /* NULL if it cannot be opened; the call is answered then. */
 static struct source *
 command_open_source(struct auto_mode *mode, struct server_call *call)
@@ -68,35 +70,85 @@ answer(struct auto_mode *mode, struct server_call *call, const char *task,
 	serve_reply(mode->core, call, result);
 }
 
-/* --- agents ---------------------------------------------------------- */
+/* --- what a call names
+ * ---------------------------------------------------------- */
 
-/* May the caller change a task? An agent changes only what it has added: if it
- * is another's, the call is answered. */
-static bool
-may_change(struct server_call *call, struct json_object *params,
-    const char *name, const char *maker)
+/* By its id, which is unique; of those with the same name at the source, the
+ * newest. */
+static struct task *
+find_filed(const struct core *core, const char *name)
 {
-	const char *sender = json_string_or(params, "sender", NULL);
+	struct task *t = book_find_task(core->book, name);
 
-	if (sender == NULL || text_is(maker, sender))
-		return true;
-	serve_refuse(call, API_REFUSED,
-	    "%s was not added by %s, and agents change only tasks that they "
-	    "have added; a person can, in a terminal outside of this session",
-	    name, sender);
-	return false;
+	if (t != NULL)
+		return t;
+	for (int type = 0; t == NULL && type < SOURCE_TYPE_COUNT; type++)
+		if (source_type_flags((enum source_type)type) & SOURCE_RETRIES)
+			t = book_find_task_key(core->book,
+			    source_type_name((enum source_type)type), name);
+	return t;
 }
 
-/* The same of a task that only its source knows. */
-static bool
-may_change_in_source(struct auto_mode *mode, struct server_call *call,
-    struct json_object *params, const char *name)
+/* The task that a call names, for caller_reaches(): the one that the handler
+ * will find. */
+static int
+task_target(void *arg, const char *worker, const struct api_method *method,
+    struct json_object *params, struct api_target *ret_target)
 {
-	cleanup_free char *maker = intake_source(mode, NULL) != NULL ?
-	    source_maker(mode->source, name) :
+	struct auto_mode *mode = arg;
+	const char *name = json_string_or(params, "task", "");
+	const struct task *ours = core_task_named(mode->core, name, NULL);
+	struct task *filed =
+	    ours == NULL && strcmp(method->name, "task.retry") == 0 ?
+	    find_filed(mode->core, name) :
 	    NULL;
+	const struct task *t = ours != NULL ? ours : filed;
+	enum box_mode box = BOX_OFF;
+	cleanup_free char *maker = NULL;
 
-	return may_change(call, params, name, maker);
+	if (t != NULL) {
+		maker = task_is_made_by(t, worker) ? xstrdup(worker) : NULL;
+		if (t->sandbox != NULL)
+			box_mode_parse(t->sandbox, &box);
+	} else if (intake_source(mode, NULL) != NULL) {
+		maker = source_maker(mode->source, name, &box);
+	}
+	*ret_target = (struct api_target){ .name = name,
+		.kin = text_is(maker, worker) ? API_KIN_SELF : API_KIN_OTHER,
+		.box = box,
+		.waits = ours != NULL && task_asks(ours) };
+	task_free(filed);
+	return 0;
+}
+
+/* Has the agent that calls as many open tasks as it may? Then the call is
+ * answered. */
+static bool
+has_too_many(struct auto_mode *mode, struct server_call *call,
+    struct json_object *params)
+{
+	const char *sender = json_string_or(params, "sender", NULL);
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	if (sender == NULL)
+		return false;
+	if (intake_source(mode, NULL) != NULL)
+		count = source_made(mode->source, sender);
+	/* One that is only offered is counted there. */
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *t = state->tasks[i];
+
+		count += task_is_made_by(t, sender) &&
+		    t->step != TASK_OFFERED && t->step != TASK_SETTLING;
+	}
+	if (count < MADE_MAX)
+		return false;
+	serve_refuse(call, API_FAILED,
+	    "%s has added %zu tasks that are not done, and an agent may have "
+	    "%d; wait until some are done, or drop some with: llmc task drop",
+	    sender, count, MADE_MAX);
+	return true;
 }
 
 /* --- add ------------------------------------------------------------- */
@@ -115,7 +167,7 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 	const char *sender, *wants = json_string_or(params, "wants", "");
 	cleanup_strv char **words = NULL;
 
-	if (source == NULL)
+	if (source == NULL || has_too_many(mode, call, params))
 		return;
 	prompt = task_head_read(json_string_or(params, "text", ""), &head);
 	priority_parse(json_string_or(params, "priority", ""), &head.priority);
@@ -170,22 +222,6 @@ is_in_source(const char *source)
 
 	return source_type_parse(source, &type) &&
 	    (source_type_flags(type) & SOURCE_RETRIES) != 0;
-}
-
-/* By its id, which is unique; of those with the same name at the source, the
- * newest. */
-static struct task *
-find_filed(const struct core *core, const char *name)
-{
-	struct task *t = book_find_task(core->book, name);
-
-	if (t != NULL)
-		return t;
-	for (int type = 0; t == NULL && type < SOURCE_TYPE_COUNT; type++)
-		if (source_type_flags((enum source_type)type) & SOURCE_RETRIES)
-			t = book_find_task_key(core->book,
-			    source_type_name((enum source_type)type), name);
-	return t;
 }
 
 /* --- tasks in work --------------------------------------------------- */
@@ -299,8 +335,6 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 
 	if (!find_ours(mode, call, name, &ours))
 		return;
-	if (ours != NULL && !may_change(call, params, name, ours->maker))
-		return;
 	if (ours != NULL && task_unpark(ours, NULL, clock_wall_ms()) == 0) {
 		persist_changed(mode->core);
 		EMIT(mode->core, EVENT_TASK_RESUMED, .task = ours->id);
@@ -314,12 +348,9 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 		answer(mode, call, ours->id, "status", "waiting");
 		return;
 	}
-	old = find_filed(mode->core, name);
-	if (old != NULL ? !may_change(call, params, name, old->maker) :
-			  !may_change_in_source(mode, call, params, name)) {
-		task_free(old);
+	if (has_too_many(mode, call, params))
 		return;
-	}
+	old = find_filed(mode->core, name);
 	if (old != NULL && intake_is_planned(old) &&
 	    mode->policy->again != NULL &&
 	    mode->policy->again(mode->policy_arg, old, &err) == -ESTALE) {
@@ -358,8 +389,7 @@ on_edit(void *arg, struct server_call *call, struct json_object *params)
 	struct err err = { 0 };
 	struct task *t;
 
-	if (source == NULL || !may_change_in_source(mode, call, params, name) ||
-	    !find_ours(mode, call, name, &t))
+	if (source == NULL || !find_ours(mode, call, name, &t))
 		return;
 	if (t != NULL) {
 		serve_refuse(call, API_STATUS,
@@ -394,7 +424,8 @@ prioritize_ours(struct auto_mode *mode, struct server_call *call,
 		task_note(
 		    t, "priority", priority_name(priority), clock_wall_ms());
 	t->priority = priority;
-	landings_prioritize(mode->landings, t->id, (int)priority);
+	landings_prioritize(
+	    mode->landings, t->id, (int)task_landing_priority(t));
 	if (intake_source(mode, NULL) != NULL && intake_owns(mode, t))
 		source_prioritize(mode->source, t->key, priority, NULL);
 	persist_changed(mode->core);
@@ -427,9 +458,6 @@ on_priority(void *arg, struct server_call *call, struct json_object *params)
 
 	priority_parse(json_string_or(params, "priority", ""), &priority);
 	if (!find_ours(mode, call, name, &t))
-		return;
-	if (t != NULL ? !may_change(call, params, name, t->maker) :
-			!may_change_in_source(mode, call, params, name))
 		return;
 	if (t != NULL)
 		prioritize_ours(mode, call, t, priority);
@@ -481,9 +509,6 @@ on_drop(void *arg, struct server_call *call, struct json_object *params)
 
 	if (!find_ours(mode, call, name, &t))
 		return;
-	if (t != NULL ? !may_change(call, params, name, t->maker) :
-			!may_change_in_source(mode, call, params, name))
-		return;
 	if (t != NULL)
 		drop_ours(mode, call, t, params);
 	else
@@ -493,6 +518,7 @@ on_drop(void *arg, struct server_call *call, struct json_object *params)
 void
 task_commands_register(struct auto_mode *mode)
 {
+	serve_set_target(mode->core, API_REACH_TASK, task_target, mode);
 	serve_handle(mode->core, "task.add", on_add, mode);
 	serve_handle(mode->core, "task.edit", on_edit, mode);
 	serve_handle(mode->core, "task.priority", on_priority, mode);

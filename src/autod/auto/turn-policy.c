@@ -519,7 +519,7 @@ end(struct operation *op, const struct err *err)
 	if (err == NULL)
 		act(check);
 	else if (err->code != -ECANCELED)
-		agent_move(check->op.agent, WORKER_ERROR, err->msg);
+		agent_tree_failed(check->op.agent, err);
 	buf_release(&check->output);
 	buf_release(&check->words);
 	free(check->command);

@@ -77,6 +77,10 @@ asks_look(struct core *core)
 	    push_record_asks(
 		push, upstream_mode_of(core->settings), core->branch) :
 	    NULL;
+	cleanup_free char *overtaken = core->settings != NULL ?
+	    landing_record_overtaken(
+		&state->landings, core->settings, core->branch) :
+	    NULL;
 	size_t count;
 	cleanup_free struct ask **added = ask_follow(
 	    &(struct ask_facts){ .now_ms = clock_wall_ms(),
@@ -90,6 +94,7 @@ asks_look(struct core *core)
 		.paused = state->paused,
 		.unpushed = why,
 		.red = state->landings.red_told != NULL,
+		.overtaken = overtaken,
 		.unchecked = core->options != NULL &&
 		    core->options->auto_mode && core->settings != NULL &&
 		    !settings_decided(core->settings, "auto.check_command"),
@@ -97,7 +102,9 @@ asks_look(struct core *core)
 		    push_record_blocks(push, upstream_mode_of(core->settings),
 			clock_wall_ms()) :
 		    NULL,
-		.dirty = state->source_repo_dirty_retry_after_unix > 0,
+		.dirty = state->source_repo_dirty_retry_after_unix > 0 ?
+		    state->source_repo_dirty_reason :
+		    NULL,
 		.goals = state->goals },
 	    &count);
 

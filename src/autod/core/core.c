@@ -192,16 +192,27 @@ check_state(struct core *core, struct err *err)
 static void
 tell_damage(struct core *core, const struct book_recovered *found)
 {
-	cleanup_free char *reason = NULL;
+	cleanup_buf struct buf reason = BUF_INIT;
+	cleanup_free char *copy =
+	    workspace_path(core->workspace, WORKSPACE_BOOK_COPY);
 
 	if (found->damaged == NULL)
 		return;
-	reason = xasprintf("%s; it is kept as %s, and %zu row%s of it could be "
-			   "read (%zu gap%s)",
+	buf_addf(&reason, "%s; it is kept as %s, and %zu row%s could be read",
 	    found->why, found->damaged, found->rows,
-	    found->rows == 1 ? "" : "s", found->gaps,
-	    found->gaps == 1 ? "" : "s");
-	EMIT(core, EVENT_STATE_RECOVERED, .reason = reason);
+	    found->rows == 1 ? "" : "s");
+	if (found->gaps + found->refused + found->doubtful == 0)
+		buf_adds(&reason, ", which are all");
+	else
+		buf_addf(&reason,
+		    ": %zu page%s of it are missing or not as they were "
+		    "written, %zu row%s of those may be wrong, and %zu more "
+		    "could not be read",
+		    found->gaps, found->gaps == 1 ? "" : "s", found->doubtful,
+		    found->doubtful == 1 ? "" : "s", found->refused);
+	if (found->gaps > 0 && file_exists(copy))
+		buf_addf(&reason, "; %s is a copy of the last day", copy);
+	EMIT(core, EVENT_STATE_RECOVERED, .reason = reason.data);
 }
 
 static int
@@ -217,8 +228,10 @@ open_book(struct core *core, struct err *err)
 		r = state_book_new(core->book, &core->rows, err);
 	if (r == 0)
 		r = book_history_open(core->book, err);
-	if (r == 0)
+	if (r == 0) {
 		tell_damage(core, &found);
+		book_on_damage(core->book, emit_damage, core);
+	}
 	book_recovered_release(&found);
 	return r;
 }

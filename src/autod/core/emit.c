@@ -170,3 +170,15 @@ event_log_subscribe(struct core *core)
 {
 	emit_subscribe(core, event_log_on_event, NULL);
 }
+
+void
+emit_damage(const char *words, void *arg)
+{
+	struct core *core = arg;
+	cleanup_free char *reason = xasprintf(
+	    "%s; the next start of the daemon looks at all of it, and makes a "
+	    "new book of what can be read: llmc restart",
+	    words);
+
+	EMIT(core, EVENT_STATE_RECOVERED, .reason = reason);
+}

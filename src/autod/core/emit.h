@@ -30,6 +30,9 @@ void emit(struct core *core, const struct event *event);
 void emit_subscribe(struct core *core, emit_fn *fn, void *arg);
 void emit_unsubscribe(struct core *core, emit_fn *fn, const void *arg);
 
+/* A part of the book cannot be read. arg: the core. */
+void emit_damage(const char *words, void *arg);
+
 /* --- event log ---------------------------------------------------------- */
 
 /* Each event goes to the log, and to auto.log. */

@@ -8,6 +8,7 @@
 #include "client.h"
 #include "core-settings.h"
 #include "core.h"
+#include "daily-copy.h"
 #include "emit.h"
 #include "event-table.h"
 #include "git.h"
@@ -15,6 +16,7 @@
 #include "ladder.h"
 #include "life.h"
 #include "loop.h"
+#include "obstacle.h"
 #include "persist.h"
 #include "person.h"
 #include "procref.h"
@@ -101,6 +103,7 @@ struct life {
 	uint64_t patrols;
 	bool keep; /* the sessions, for the next daemon */
 	struct loop_timer *patrol, *deadline, *quiet;
+	struct daily_copy *copy;
 	struct watch *config;
 	struct loop_signal *signals[3];
 };
@@ -119,6 +122,9 @@ patrol(struct core *core, bool all)
 {
 	if (core->stopping || !all_begun(core->life))
 		return;
+	if (obstacle_clear(core))
+		persist_panes_again(core);
+	obstacle_look_files(core);
 	/* From the top, so that the fleet sees what auto mode decides. */
 	for (size_t i = core->floor_count; i-- > 0;)
 		if (core->floors[i]->patrol != NULL)
@@ -144,6 +150,7 @@ on_patrol(void *arg)
 
 	life->patrols++;
 	patrol(life->core, false);
+	daily_copy_patrol(life->copy);
 	messages_file(life->core);
 	asks_remind(life->core);
 	heartbeat_awake(life->core->heartbeat);
@@ -542,6 +549,7 @@ life_new(struct core *core)
 	struct life *life = xcalloc(1, sizeof *life);
 
 	life->core = core;
+	life->copy = daily_copy_new(core);
 	core->on_failure = on_failure;
 	/* Before lock and socket: when a process dies, the kernel closes the
 	 * last descriptors first, and closing inotify takes 15 ms. In this
@@ -562,6 +570,7 @@ life_free(struct life *life)
 	loop_timer_free(life->deadline);
 	loop_timer_free(life->quiet);
 	watch_free(life->config);
+	daily_copy_free(life->copy);
 	for (size_t i = 0; i < nitems(life->signals); i++)
 		loop_signal_free(life->signals[i]);
 	free(life);

@@ -14,6 +14,7 @@
 #include "failure.h"
 #include "heartbeat.h"
 #include "loop.h"
+#include "obstacle.h"
 #include "persist.h"
 #include "state-book.h"
 #include "workspace.h"
@@ -194,6 +195,8 @@ save(struct persist *p, struct err *err)
 
 	if (r < 0)
 		return r;
+	if (!core->options->oneshot && obstacle_clear(core))
+		buf_clear(&p->panes);
 	if (p->dirty)
 		asks_look(core);
 	state_book_put(core->rows, &core->state);
@@ -288,6 +291,13 @@ persist_begin(struct core *core)
 		p->ino = st.st_ino;
 	}
 	book_on_dirty(core->book, commit_soon, p);
+}
+
+void
+persist_panes_again(struct core *core)
+{
+	buf_clear(&core->persist->panes);
+	persist_changed(core);
 }
 
 static void

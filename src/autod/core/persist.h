@@ -21,6 +21,8 @@ typedef void persist_fn(void *arg);
 /* Before core->book is open; persist_begin() once it is, with what it has. */
 struct persist *persist_new(struct core *core);
 void persist_begin(struct core *core);
+/* The file of panes has gone: write it anew. */
+void persist_panes_again(struct core *core);
 /* Effects without an owner (answers) are run, the others dropped. */
 void persist_answer(struct core *core);
 /* The same, at the end. */

@@ -135,10 +135,12 @@ open_notice(struct core *core, const struct notice *n)
 
 	while (i < nitems(opens) && opens[i].class != n->class)
 		i++;
-	/* ask_follow() has the landing branch that fails its check. */
+	/* ask_follow() has the landing branch that fails its check, and checks
+	 * that are overtaken. */
 	if (i == nitems(opens) || core->book == NULL ||
 	    (n->class == NOTICE_BRANCH &&
-		core->state.landings.red_told != NULL))
+		(core->state.landings.red_told != NULL ||
+		    core->state.landings.overtaken.checks >= OVERTAKEN_ASKS)))
 		return;
 	escalation_of_notice(n, &signature, &what);
 	key = n->task != NULL ? xasprintf("%s/%s", opens[i].about, n->task) :

@@ -62,6 +62,10 @@ struct serve {
 	size_t count;
 	serve_gate_fn *gate;
 	void *gate_arg;
+	struct {
+		serve_target_fn *fn;
+		void *arg;
+	} targets[API_REACH_COUNT];
 };
 
 static void listener_free(struct listener *listener);
@@ -290,6 +294,43 @@ serve_set_gate(struct core *core, serve_gate_fn *fn, void *arg)
 	core->serve->gate_arg = arg;
 }
 
+void
+serve_set_target(
+    struct core *core, enum api_reach reach, serve_target_fn *fn, void *arg)
+{
+	core->serve->targets[reach].fn = fn;
+	core->serve->targets[reach].arg = arg;
+}
+
+int
+serve_may_reach(const struct core *core, const char *method, const char *worker,
+    const struct api_target *target, struct err *err)
+{
+	return caller_reaches(api_find(method), worker,
+	    box_mode_of(core->settings, worker), target, err);
+}
+
+/* May this worker reach what the call names? -EPERM: no, and err says why. */
+static int
+reach_check(const struct core *core, const struct api_method *method,
+    const char *worker, struct json_object *params, struct err *err)
+{
+	const struct serve *serve = core->serve;
+	struct api_target target = { .name = method->name };
+
+	if (method->reach == API_REACH_NOTHING ||
+	    method->reach == API_REACH_SHARED)
+		return 0;
+	if (serve->targets[method->reach].fn == NULL)
+		return err_set(err, -EPERM,
+		    "%s is refused: what it reaches is not known now",
+		    method->name);
+	if (serve->targets[method->reach].fn(serve->targets[method->reach].arg,
+		worker, method, params, &target) < 0)
+		return 0;
+	return serve_may_reach(core, method->name, worker, &target, err);
+}
+
 const char *
 serve_missing(const struct core *core)
 {
@@ -316,8 +357,10 @@ is_served(const struct core *core, const struct api_method *method,
 		    "no daemon is running; start it with: llmc up --detach");
 	else if (core->stopping && !(method->flags & API_STOPPING))
 		serve_refuse(call, API_BUSY, "the daemon is stopping");
-	else if (worker != NULL && serve->gate != NULL &&
-	    serve->gate(serve->gate_arg, worker, method, &err) < 0)
+	else if (worker != NULL &&
+	    ((serve->gate != NULL &&
+		 serve->gate(serve->gate_arg, worker, method, &err) < 0) ||
+		reach_check(core, method, worker, params, &err) < 0))
 		serve_refuse(call,
 		    method->flags & (API_TOOL | API_NAMED) ?
 			API_E_UNAUTHORIZED :

@@ -44,6 +44,22 @@ typedef int serve_gate_fn(void *arg, const char *worker,
 
 void serve_set_gate(struct core *core, serve_gate_fn *fn, void *arg);
 
+/* What does this call of a worker reach (caller_reaches())? ret_target->name is
+ * valid as long as the call's parameters and the state are. -ENOENT: there is
+ * nothing like that, which the handler says. */
+typedef int
+serve_target_fn(void *arg, const char *worker, const struct api_method *method,
+    struct json_object *params, struct api_target *ret_target);
+
+/* Who answers that for all methods of this reach. A worker's call of a method
+ * whose target nobody tells is refused. fn NULL = nobody any more. */
+void serve_set_target(
+    struct core *core, enum api_reach reach, serve_target_fn *fn, void *arg);
+
+/* The same question for a target that the handler chooses. -EPERM: no. */
+int serve_may_reach(const struct core *core, const char *method,
+    const char *worker, const struct api_target *target, struct err *err);
+
 /* A call that a person makes by another way than the socket: the page. It is
  * checked, held and handed out as at the people's socket. The answer, exactly
  * one, goes to fn (server_call_new()). */

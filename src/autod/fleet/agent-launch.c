@@ -495,7 +495,7 @@ setup_end(struct operation *op, const struct err *err)
 
 	worker_op_release(s);
 	if (err != NULL && err->code != -ECANCELED)
-		agent_move(s->agent, WORKER_ERROR, err->msg);
+		agent_tree_failed(s->agent, err);
 	free(s);
 }
 
@@ -749,9 +749,26 @@ launch(struct agent *agent)
 	    .resume = how.resume ? "yes" : "no");
 }
 
+/* What its last session has made of its tree: no sandbox can be made of it. */
+static bool
+is_spoilt(struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+	struct err err = { 0 };
+
+	if (w->work_of == NULL ||
+	    git_stand_look(agent->core->git, w->worktree, &err) == 0 ||
+	    !agent_tree_is_broken(agent, &err))
+		return false;
+	agent_tree_failed(agent, &err);
+	return true;
+}
+
 void
 agent_launch(struct agent *agent)
 {
+	if (is_spoilt(agent))
+		return;
 	if (count_launching(agent->fleet) >= LAUNCHES_MAX)
 		agent_tick_later(agent, SLOT_MS);
 	else if (!launch_block_check(agent) && !op_box(agent) &&

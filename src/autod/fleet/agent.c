@@ -164,6 +164,7 @@ agent_forget(struct agent *agent)
 
 	xstrset(&w->prompt, NULL);
 	xstrset(&w->prompt_command, NULL);
+	xstrset(&w->given_by, NULL);
 	xstrset(&w->commit, NULL);
 	xstrset(&w->reviewed, NULL);
 	xstrset(&w->session.pending, NULL);

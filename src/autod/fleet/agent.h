@@ -61,6 +61,8 @@ struct agent {
 	char *launched_with; /* settings of its last launch; NULL = not ours */
 	bool branch_taken; /* reported: its branch is checked out elsewhere */
 	bool no_clone; /* its worktree cannot become one */
+	bool spoilt; /* in error because its tree cannot be used, which is its
+		      * own doing */
 	int busy_port; /* of its own, that somebody else has; 0 = none */
 	struct tree_setup *setup; /* part of an operation; NULL = none */
 	char *box_proved; /* the words of its sandbox, tried with success */
@@ -122,6 +124,31 @@ void agent_park(struct agent *agent, const char *reason);
 
 /* The same; but in auto mode, which runs unattended, it is an error. */
 void agent_give_up(struct agent *agent, const char *reason);
+
+/*
+ * A tree that cannot be used.
+ *
+ * A worker can do anything to its own tree, and what it does there must end
+ * nothing but its own attempt. So whatever fails in a tree that a task has been
+ * worked on in is the tree's fault: it is put aside, and made anew from its
+ * branch. If that fails as well, it was not the tree.
+ */
+
+/* The one rule: may the tree be to blame for this error? Not if git says what
+ * only a person can change. */
+bool agent_blames_tree(const struct agent *agent, const struct err *err);
+
+/* Does git take it for no worktree? One whose .git is gone is repaired; a clone
+ * had all in it. */
+bool agent_tree_is_broken(const struct agent *agent, const struct err *err);
+
+/* An operation on its work has failed: the worker is in error, and spoilt if
+ * its tree is to blame. True: auto mode takes care of that. */
+bool agent_tree_failed(struct agent *agent, const struct err *err);
+
+/* Move its worktree aside, where people find it: its path. NULL: there is none,
+ * or it cannot be moved. The caller frees it, and resets the worker. */
+char *agent_put_aside(const struct agent *agent);
 
 /* Shall the hooks of its tools wait for the daemon's answer, for this reason?
  * They do while there is any (workspace.h). */

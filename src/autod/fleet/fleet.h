@@ -14,6 +14,7 @@
 #include "turn.h"
 
 struct agent;
+struct api_target;
 struct buf;
 struct cgroup_world;
 struct child_result;
@@ -169,6 +170,12 @@ typedef void fleet_worker_fn(void *arg, struct agent *agent,
 
 void fleet_handle(
     struct fleet *fleet, const char *method, fleet_worker_fn *fn, void *arg);
+
+/* What a worker is to another one that calls (caller_reaches()). */
+void fleet_target(const struct agent *agent, const char *caller,
+    struct api_target *ret_target);
+/* How many workers have their task by hand from another worker. */
+size_t fleet_given_count(const struct fleet *fleet);
 
 /* Answer that there is no such worker, and list those that exist. */
 void fleet_refuse_unknown(

@@ -437,7 +437,7 @@ end(struct operation *op, const struct err *err)
 		if (turn_end_counts(agent))
 			act(t);
 	} else if (err->code != -ECANCELED) {
-		agent_move(agent, WORKER_ERROR, err->msg);
+		agent_tree_failed(agent, err);
 		if (op->at != STEP_COMMIT)
 			AGENT_EMIT(
 			    agent, EVENT_TURN_END_FAILED, .reason = err->msg);

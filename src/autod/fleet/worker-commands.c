@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "agent.h"
+#include "api.h"
 #include "box-plan.h"
 #include "core.h"
 #include "emit.h"
@@ -181,6 +182,7 @@ start_end(struct operation *op, const struct err *err)
 	struct worker_op *start = (struct worker_op *)op;
 	struct agent *agent = start->agent;
 	cleanup_buf struct buf text = BUF_INIT;
+	bool told = false;
 
 	worker_op_release(start);
 	if (err == NULL) {
@@ -207,10 +209,11 @@ start_end(struct operation *op, const struct err *err)
 		}
 		agent_prompt(agent, text.data, !goes_on, WORKER_WORKING);
 	} else if (err->code != -ECANCELED) {
-		agent_move(agent, WORKER_ERROR, err->msg);
+		told = agent_tree_failed(agent, err) && start->call == NULL;
 	}
-	worker_op_answer(
-	    start, err, err == NULL ? start_result_of(agent->worker) : NULL);
+	if (!told)
+		worker_op_answer(start, err,
+		    err == NULL ? start_result_of(agent->worker) : NULL);
 	free(start);
 }
 
@@ -280,19 +283,91 @@ is_coming(const struct agent *agent)
 		(worker_is_free(w) && agent_is_taken(agent)));
 }
 
+/* --- whose a worker is -------------------------------------------------- */
+
+static enum api_kin
+kin_of(const struct state *state, const struct worker *w, const char *caller)
+{
+	const struct worker *c = state_find(state, caller);
+	const struct task *its = state_task(state, w->task);
+	const struct task *task = c != NULL ? state_task(state, c->task) : NULL;
+
+	if (strcmp(w->name, caller) == 0)
+		return API_KIN_SELF;
+	if (text_is(w->given_by, caller) ||
+	    (its != NULL &&
+		(task_is_made_by(its, caller) ||
+		    (task != NULL && text_is(its->launch.parent, task->id)))))
+		return API_KIN_CHILD;
+	if ((c != NULL && text_is(c->given_by, w->name)) ||
+	    (task != NULL &&
+		(task_is_made_by(task, w->name) ||
+		    (its != NULL && text_is(task->launch.parent, its->id)))))
+		return API_KIN_PARENT;
+	if (w->task == NULL && w->prompt == NULL)
+		return API_KIN_FREE;
+	return API_KIN_OTHER;
+}
+
+void
+fleet_target(const struct agent *agent, const char *caller,
+    struct api_target *ret_target)
+{
+	const struct worker *w = agent->worker;
+
+	*ret_target = (struct api_target){ .name = w->name,
+		.kin = kin_of(&agent->core->state, w, caller),
+		.box = box_mode_of(agent->core->settings, w->name),
+		/* What the caller has asked for by hand it may review. */
+		.waits = (w->status == WORKER_NEEDS_REVIEW &&
+			     !text_is(w->given_by, caller)) ||
+		    (w->asks != NULL && w->asks_person) ||
+		    w->status == WORKER_PAUSED };
+}
+
+/* For worker.start without a worker, choose() asks for each. */
+static int
+worker_target(void *arg, const char *worker, const struct api_method *method,
+    struct json_object *params, struct api_target *ret_target)
+{
+	const struct fleet *fleet = arg;
+	const struct agent *agent =
+	    fleet_find(fleet, json_string_or(params, "worker", NULL));
+
+	(void)method;
+	if (agent == NULL)
+		return -ENOENT;
+	fleet_target(agent, worker, ret_target);
+	return 0;
+}
+
+size_t
+fleet_given_count(const struct fleet *fleet)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < fleet->count; i++)
+		count += fleet->agents[i]->worker->given_by != NULL;
+	return count;
+}
+
+/* --- start: whom it is given to, of several ------------------------------ */
+
 typedef bool agent_test_fn(const struct agent *agent);
 
-/* May the caller give it a task? An agent leaves its own sandbox by no other
- * worker. */
+/* May the caller give it a task? */
 static bool
-is_as_strict(const struct agent *agent, struct json_object *params)
+may_be_given(
+    const struct agent *agent, struct json_object *params, struct err *err)
 {
-	const struct settings *settings = agent->core->settings;
 	const char *sender = json_string_or(params, "sender", NULL);
+	struct api_target target;
 
-	return sender == NULL ||
-	    box_mode_of(settings, agent->worker->name) >=
-	    box_mode_of(settings, sender);
+	if (sender == NULL)
+		return true;
+	fleet_target(agent, sender, &target);
+	return serve_may_reach(
+		   agent->core, "worker.start", sender, &target, err) == 0;
 }
 
 /* The first worker of the pool, by name, that passes the test. */
@@ -308,7 +383,7 @@ choose(
 		    fleet_find(fleet, state->workers[i]->name);
 
 		if (agent != NULL && test(agent) &&
-		    is_as_strict(agent, params) &&
+		    may_be_given(agent, params, NULL) &&
 		    text_begins(agent->worker->name, prefix) &&
 		    !agent_flag(agent, "excluded_from_pool"))
 			return agent;
@@ -400,6 +475,7 @@ start_task(
 	xstrset(&w->prompt, task.data);
 	xstrset(
 	    &w->prompt_command, json_string_or(params, "prompt_command", NULL));
+	xstrset(&w->given_by, json_string_or(params, "sender", NULL));
 	w->self_review = json_bool_or(
 	    params, "self_review", agent_flag(agent, "self_review"));
 	w->self_reviewed = false;
@@ -407,6 +483,24 @@ start_task(
 		worker_commands_wrong_status(call, w, "it cannot start now");
 	else
 		op_start(agent, call);
+}
+
+/* Has the daemon started as many as it may for agents? */
+static bool
+is_at_limit(const struct fleet *fleet)
+{
+	const struct state *state = &fleet->core->state;
+	size_t count = fleet_given_count(fleet);
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		const struct worker *w = fleet->agents[i]->worker;
+		const struct task *task = state_task(state, w->task);
+
+		count += task != NULL && task->launch.parent != NULL &&
+		    w->status != WORKER_WAITING;
+	}
+	return count >=
+	    (size_t)settings_int(fleet->core->settings, "team.max_concurrent");
 }
 
 /* Start it or refuse it; false: its worker is on its way. */
@@ -418,12 +512,21 @@ start_or_refuse(
 	const char *prefix = json_string_or(params, "prefix", "");
 	struct agent *agent = name != NULL ? fleet_find(fleet, name) :
 					     choose(fleet, params, can_start);
+	struct err err = { 0 };
 
-	if (agent != NULL && !is_as_strict(agent, params)) {
-		serve_refuse(call, API_REFUSED,
-		    "the sandbox of %s is less strict than that of this "
-		    "session; a person can give it a task",
-		    agent->worker->name);
+	if (json_string_or(params, "sender", NULL) != NULL &&
+	    is_at_limit(fleet)) {
+		serve_refuse(call, API_STATUS,
+		    "as many workers as may be work for agents already "
+		    "(team.max_concurrent is %lld); wait until one has ended, "
+		    "or let a person start it",
+		    (long long)settings_int(
+			fleet->core->settings, "team.max_concurrent"));
+		return true;
+	}
+	/* Settings may have changed while the call waited. */
+	if (agent != NULL && !may_be_given(agent, params, &err)) {
+		serve_refuse(call, API_REFUSED, "%s", err.msg);
 		return true;
 	}
 	if (agent != NULL && can_start(agent)) {
@@ -855,6 +958,9 @@ worker_commands_register(struct fleet *fleet)
 	TAILQ_INIT(&fleet->calls);
 	fleet->look = loop_call_new(loop, look_at_calls, fleet);
 	fleet->settle = loop_call_new(loop, hold_settle, fleet);
+	serve_set_target(fleet->core, API_REACH_FREE, worker_target, fleet);
+	serve_set_target(fleet->core, API_REACH_WORKER, worker_target, fleet);
+	serve_set_target(fleet->core, API_REACH_WORK, worker_target, fleet);
 	serve_handle(fleet->core, "worker.wait", on_wait, fleet);
 	serve_handle(fleet->core, "worker.start", on_start, fleet);
 	serve_handle(fleet->core, "worker.pause", on_pause, fleet);

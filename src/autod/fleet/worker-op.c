@@ -6,9 +6,13 @@
  */
 
 #include "base.h"
+
+#include <sys/stat.h>
+
 #include "acceptance.h"
 #include "box-plan.h"
 #include "child.h"
+#include "core-settings.h"
 #include "emit.h"
 #include "fleet-private.h"
 #include "git-facts.h"
@@ -35,7 +39,7 @@ struct salvage {
 	struct agent *agent;
 	enum salvage_then then;
 	char *onto, *head, *same;
-	bool check, find_base;
+	bool check, find_base, unlocked;
 	char ref[256], clean[GIT_ID_SIZE]; /* as in git_salvaged */
 	salvage_fn *fn;
 	void *arg;
@@ -70,29 +74,71 @@ salvage_tell(const struct agent *agent, const char *ref)
 		    .task = agent->worker->work_of, .ref = ref);
 }
 
-/* A folder that is no longer a valid worktree is kept for people. */
-static int
-keep_broken(const struct agent *agent)
-{
-	const struct worker *w = agent->worker;
-	cleanup_free char *kept = NULL;
-	char stamp[CLOCK_STAMP_SIZE];
+/* --- a tree that cannot be used ----------------------------------------- */
 
-	clock_format_compact(clock_wall_ms(), stamp);
-	kept = xasprintf("%s.broken-%s", w->worktree, stamp);
-	if (rename(w->worktree, kept) == -1)
-		return -errno;
-	AGENT_EMIT(agent, EVENT_WORKTREE_BROKEN, .path = kept);
-	return 0;
+bool
+agent_blames_tree(const struct agent *agent, const struct err *err)
+{
+	cleanup_free char *lost = NULL;
+
+	if (err->code == -ECANCELED || err->code == -ENOKEY)
+		return false;
+	lost = landing_branch_lost(agent->core);
+	return lost == NULL;
 }
 
-/* A worktree whose .git is gone is repaired; a clone had all in it. */
-static bool
-is_broken(const struct worker *w, const struct err *err)
+bool
+agent_tree_failed(struct agent *agent, const struct err *err)
 {
+	agent->spoilt =
+	    agent->worker->work_of != NULL && agent_blames_tree(agent, err);
+	agent_move(agent, WORKER_ERROR, err->msg);
+	return agent->spoilt && fleet_drives(agent);
+}
+
+char *
+agent_put_aside(const struct agent *agent)
+{
+	const char *tree = agent->worker->worktree;
+	cleanup_free char *kept = NULL;
+	char stamp[CLOCK_STAMP_SIZE];
+	struct stat st;
+
+	clock_format_compact(clock_wall_ms(), stamp);
+	kept = xasprintf("%s.broken-%s", tree, stamp);
+	for (int n = 2; lstat(kept, &st) == 0; n++) {
+		free(kept);
+		kept = xasprintf("%s.broken-%s-%d", tree, stamp, n);
+	}
+	if (rename(tree, kept) == -1)
+		return NULL;
+	AGENT_EMIT(agent, EVENT_WORKTREE_BROKEN, .path = kept);
+	return take_ptr(&kept);
+}
+
+/* --- salvage, and what follows ------------------------------------------ */
+
+bool
+agent_tree_is_broken(const struct agent *agent, const struct err *err)
+{
+	const struct worker *w = agent->worker;
+
 	return err->code == -EUCLEAN ||
 	    (err->code == -ENOENT && w->clone && !worker_tree_is_clone(w) &&
 		file_is_dir(w->worktree));
+}
+
+/* After a reset the tree has to be one that can be used, whatever is wrong with
+ * it; only a lock is waited for, and removed, before. */
+static bool
+is_broken(const struct salvage *s, const struct err *err)
+{
+	if (agent_tree_is_broken(s->agent, err))
+		return true;
+	return s->then == SALVAGE_RESET &&
+	    file_exists(s->agent->worker->worktree) &&
+	    (err->code != -EBUSY || s->unlocked) &&
+	    agent_blames_tree(s->agent, err);
 }
 
 /* Whatever git says of it, a worker can be removed: its folder stays for
@@ -111,13 +157,21 @@ salvage_on_saved(
     const struct git_salvaged *saved, const struct err *err, void *arg)
 {
 	struct salvage *s = arg;
-
 	bool anyway = err != NULL && is_removed_anyway(s, err);
+	cleanup_free char *kept = NULL;
 
-	if (err != NULL && (anyway || is_broken(s->agent->worker, err)) &&
-	    s->op.at == SALVAGE_STEP_SAVE && !s->op.stopping &&
-	    keep_broken(s->agent) == 0)
+	if (err != NULL && (anyway || is_broken(s, err)) &&
+	    s->op.at == SALVAGE_STEP_SAVE && !s->op.stopping)
+		kept = agent_put_aside(s->agent);
+	if (kept != NULL) {
 		err = NULL;
+		/* What is known is known of that one, and so it is where a
+		 * session is still at work. */
+		mem_cleanup_free(&s->head);
+		mem_cleanup_free(&s->same);
+		if (session_phase(s->agent->session) != SESSION_NONE)
+			agent_end_session(s->agent);
+	}
 	if (saved != NULL && saved->base[0] != '\0' && !s->check) {
 		xstrset(&s->agent->worker->base, saved->base);
 		persist_changed(s->agent->core);
@@ -226,6 +280,7 @@ salvage_begin(struct agent *agent, const struct salvage_what *what,
 	xstrset(&s->same, what->same);
 	s->check = what->check;
 	s->find_base = what->find_base;
+	s->unlocked = what->unlocked;
 	s->fn = fn;
 	s->arg = arg;
 	agent->salvage = s;
@@ -509,18 +564,20 @@ on_reset(const struct err *err, void *arg)
 }
 
 static void
-reset_with(struct operation *op, git_work_fn *fn)
+reset_tree(struct operation *op)
 {
 	struct reset *r = (struct reset *)op;
 
 	worker_op_salvage(
-	    &r->op, &(struct salvage_what){ .then = SALVAGE_RESET }, fn);
+	    &r->op, &(struct salvage_what){ .then = SALVAGE_RESET }, on_reset);
 }
 
+/* What is in the way then is put aside with the tree. */
 static void
-reset_tree(struct operation *op)
+on_unlocked(const struct err *err, void *arg)
 {
-	reset_with(op, on_reset);
+	(void)err;
+	operation_on_done(NULL, arg);
 }
 
 static void
@@ -530,13 +587,17 @@ reset_unlock(struct operation *op)
 	const struct worker *w = r->op.agent->worker;
 
 	git_worktree_unlock(r->op.agent->core->git, w->worktree, w->branch,
-	    operation_on_done, operation_await(op));
+	    on_unlocked, operation_await(op));
 }
 
 static void
 reset_again(struct operation *op)
 {
-	reset_with(op, NULL);
+	struct reset *r = (struct reset *)op;
+
+	worker_op_salvage(&r->op,
+	    &(struct salvage_what){ .then = SALVAGE_RESET, .unlocked = true },
+	    NULL);
 }
 
 static struct json_object *

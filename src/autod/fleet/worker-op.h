@@ -212,6 +212,8 @@ struct salvage_what {
 	enum salvage_then then;
 	const char *onto, *head, *same; /* of a reset, as in git_reset; onto
 					 * NULL = the landing branch */
+	bool unlocked; /* of a reset: no lock is removed any more, so one that
+			* stays is the tree's fault */
 	bool find_base; /* of a reset to a commit: it is built on the landing
 			 * branch; else the base of the worker stays */
 	bool check; /* a check has run there: all its checks have one ref, and

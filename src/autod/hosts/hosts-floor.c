@@ -55,8 +55,11 @@ on_hello(const struct shared_answer *answer, void *arg)
 	floor->asked_ms = floor->sent_ms;
 	floor->book_ms = shared_int(hello, 0, "lease_until") - HOSTS_LEASE_MS;
 	floor->drains = shared_int(hello, 0, "draining") != 0;
-	floor->seen = false;
 	trust_heard(floor, shared_int(hello, 0, "doubt") != 0);
+	/* This host has doubted it today: what it knows is compared alone. */
+	if (floor->seen && !floor->doubt)
+		trust_compare_all(floor);
+	floor->seen = false;
 	hosts_check_adopted(floor, &answer->of[4]);
 	EMIT(floor->core, EVENT_HOST_UP, .text = floor->host);
 	hosts_done(floor);
@@ -94,8 +97,7 @@ say_hello(struct hosts_floor *floor)
 	    SHARED_CALL(SHARED_DOUBT, BOOK_I(floor->seen), BOOK_T(branch));
 	calls[n++] = SHARED_CALL0(SHARED_KNOW_SERVER);
 	calls[n++] = SHARED_CALL(SHARED_HELLO, BOOK_T(boot), BOOK_T(old),
-	    BOOK_I(HOSTS_LEASE_MS), BOOK_T(LLMC_VERSION),
-	    BOOK_I(floor->mode->workers),
+	    BOOK_T(LLMC_VERSION), BOOK_I(floor->mode->workers),
 	    BOOK_I(settings_int(settings, "auto.check_slots")), BOOK_T(ssh),
 	    BOOK_T(branch));
 	calls[n++] = SHARED_CALL(SHARED_ADOPT, BOOK_T(boot), BOOK_T(old));
@@ -327,9 +329,10 @@ claim(struct hosts_floor *floor)
 
 /* In turn: hints may come faster than the book answers, and none of these may
  * keep the others from their turn. */
-static bool (*const acts[])(struct hosts_floor *) = { poll, shares_adopt,
-	asks_held, family_read, shares_act, letters_act, money_act, keep_send,
-	reserve_act, steal, asks_nobody, claim, keep_prune };
+static bool (*const acts[])(struct hosts_floor *) = { poll, hosts_deny_act,
+	shares_adopt, asks_held, family_read, shares_act, letters_act,
+	money_act, keep_send, reserve_act, steal, asks_nobody, claim,
+	keep_prune };
 
 /* False: nothing is left to ask. */
 static bool
@@ -341,8 +344,8 @@ act(struct hosts_floor *floor)
 	}
 	if (hosts_beat_wait_ms(floor->asked_ms, clock_boot_ms()) == 0) {
 		const struct shared_call beat = SHARED_CALL(SHARED_BEAT,
-		    BOOK_T(floor->boot), BOOK_I(HOSTS_LEASE_MS),
-		    BOOK_I(floor->read_to), BOOK_T(core_branch(floor->core)));
+		    BOOK_T(floor->boot), BOOK_I(floor->read_to),
+		    BOOK_T(core_branch(floor->core)));
 
 		floor->sent_ms = clock_boot_ms();
 		hosts_ask(floor, &beat, 1, on_beat);
@@ -386,7 +389,8 @@ look(void *arg)
 	if (floor->busy)
 		return;
 	loop_timer_free(take_ptr(&floor->timer));
-	if (floor->follow_ms != 0 && landings_fresh(floor->land->landings)) {
+	if (floor->follow_ms != 0 && !hosts_seen_waits(floor) &&
+	    landings_fresh(floor->land->landings)) {
 		if (floor->since_ms > floor->follow_ms)
 			floor->since_ms = floor->follow_ms;
 		floor->follow_ms = 0;
@@ -655,7 +659,6 @@ hosts_floor_new(struct auto_mode *mode)
 
 	if (*settings_string(core->settings, "fleet.database") == '\0' ||
 	    core->options->oneshot) {
-		letters_register(core, NULL);
 		keep_register(core, NULL);
 		return NULL;
 	}
@@ -674,10 +677,11 @@ hosts_floor_new(struct auto_mode *mode)
 	core->state.host = floor->host;
 	floor->land = hosts_land_new(floor);
 	floor->check = hosts_check_new(floor);
+	floor->seen_branch = hosts_seen_new(floor);
 	floor->look = loop_call_new(core->loop, look, floor);
 	core_add_floor(core, &floor->floor);
 	auto_set_hosts(mode, &hosts, floor);
-	letters_register(core, floor);
+	letters_new(floor);
 	keep_register(core, floor);
 	reserve_new(floor);
 	emit_subscribe(core, on_event, floor);
@@ -694,6 +698,7 @@ hosts_floor_free(struct hosts_floor *floor)
 	floor->core->state.host = NULL;
 	hosts_land_free(take_ptr(&floor->land));
 	hosts_check_free(take_ptr(&floor->check));
+	hosts_seen_free(take_ptr(&floor->seen_branch));
 	floor_stop(floor);
 	loop_call_free(floor->look);
 	shares_free(floor);
@@ -706,6 +711,7 @@ hosts_floor_free(struct hosts_floor *floor)
 	free(floor->post);
 	strv_free(floor->compared);
 	strv_free(floor->held);
+	strv_free(floor->denied);
 	free(floor->words);
 	free(floor->host);
 	free(floor);

@@ -29,10 +29,6 @@
 
 #define HOUR_MS        ((int64_t)3600 * 1000)
 #define DAY_MS         (24 * HOUR_MS)
-#define KEEP_MS        DAY_MS /* what has ended, and is known */
-#define UNREAD_MS      (30 * DAY_MS)
-#define EVENTS_MS      (30 * DAY_MS)
-#define SPEND_DAYS     40
 #define MORE_MS        ((int64_t)60 * 1000) /* if there was too much at once */
 #define SPOOL_MAX      1000 /* events that wait */
 #define SEND_MAX       32 /* of them at once */
@@ -331,15 +327,12 @@ keep_prune(struct hosts_floor *floor)
 {
 	int64_t now = clock_boot_ms();
 	const struct shared_call calls[] = {
-		SHARED_CALL(
-		    SHARED_PRUNE_TASKS, BOOK_I(KEEP_MS), BOOK_I(UNREAD_MS)),
-		SHARED_CALL(
-		    SHARED_PRUNE_LETTERS, BOOK_I(KEEP_MS), BOOK_I(UNREAD_MS)),
-		SHARED_CALL(SHARED_PRUNE_CHECKS, BOOK_I(KEEP_MS)),
-		SHARED_CALL(SHARED_PRUNE_EVENTS, BOOK_I(EVENTS_MS)),
+		SHARED_CALL0(SHARED_PRUNE_TASKS),
+		SHARED_CALL0(SHARED_PRUNE_LETTERS),
+		SHARED_CALL0(SHARED_PRUNE_CHECKS),
+		SHARED_CALL0(SHARED_PRUNE_EVENTS),
 		SHARED_CALL0(SHARED_PRUNE_RESERVED),
-		SHARED_CALL(SHARED_PRUNE_SPEND,
-		    BOOK_I(floor->book_ms / DAY_MS - SPEND_DAYS)),
+		SHARED_CALL0(SHARED_PRUNE_SPEND),
 	};
 
 	if (floor->prune_ms != 0 && now - floor->prune_ms < HOUR_MS)
@@ -481,7 +474,7 @@ money_act(struct hosts_floor *floor)
 	int64_t now = clock_boot_ms(), today = clock_wall_ms() / DAY_MS;
 	struct hosts_told is = { .day = today };
 	cleanup_free char *body[WINDOW_COUNT] = { 0 };
-	struct book_value put[WINDOW_COUNT][3];
+	struct book_value put[WINDOW_COUNT][2];
 	struct shared_call calls[4 + WINDOW_COUNT];
 	struct book_value spend[4], sum[1], limit[2];
 	const struct auto_mode *mode = floor->mode;
@@ -525,11 +518,10 @@ money_act(struct hosts_floor *floor)
 				    ", \"resets_at\": %" PRId64 "}",
 		    windows[i].used / 10, windows[i].used % 10,
 		    windows[i].resets_ms / 1000);
-		put[i][0] = BOOK_T(floor->host);
-		put[i][1] = BOOK_T(window_words[i]);
-		put[i][2] = BOOK_T(body[i]);
+		put[i][0] = BOOK_T(window_words[i]);
+		put[i][1] = BOOK_T(body[i]);
 		calls[n++] =
-		    (struct shared_call){ SHARED_QUOTA_PUT, put[i], 3 };
+		    (struct shared_call){ SHARED_QUOTA_PUT, put[i], 2 };
 	}
 	if (is.limited_ms != 0 && is.limited_ms != floor->told.limited_ms) {
 		json = json_object_new_object();

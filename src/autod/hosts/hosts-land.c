@@ -96,7 +96,7 @@ item_of_row(struct hosts_land *land, const struct shared_rows *rows, size_t n)
 	item->kind = ITEM_SHARED;
 	item->priority = prio >= 0 && prio < PRIORITY_COUNT ?
 	    (enum priority)prio :
-	    PRIORITY_NORMAL;
+	    PRIORITY_LOW; /* task_rank() */
 	xstrset(&item->task, shared_text(rows, n, "task"));
 	xstrset(&item->worker, NULL);
 	xstrset(&item->commit, NULL);
@@ -243,11 +243,10 @@ ask_rows(struct hosts_land *land)
 	const char *branch = core_branch(land->core), *boot = land->floor->boot;
 	const struct shared_call calls[] = {
 		land->fence == 0 ?
-		    SHARED_CALL(SHARED_LANDER_TAKE, BOOK_T(branch),
-			BOOK_T(boot), BOOK_I(HOSTS_LEASE_MS)) :
+		    SHARED_CALL(
+			SHARED_LANDER_TAKE, BOOK_T(branch), BOOK_T(boot)) :
 		    SHARED_CALL(SHARED_LANDER_RENEW, BOOK_T(branch),
-			BOOK_I(land->fence), BOOK_T(boot),
-			BOOK_I(HOSTS_LEASE_MS), BOOK_T(NULL)),
+			BOOK_I(land->fence), BOOK_T(boot), BOOK_T(NULL)),
 		SHARED_CALL(SHARED_READY, BOOK_T(branch)),
 	};
 	bool reads = land->fence == 0 && !land->wants;
@@ -311,11 +310,11 @@ tell_ended(struct hosts_land *land)
 		    (const struct shared_call[]){
 			SHARED_CALL(SHARED_LAND, BOOK_T(item->task),
 			    BOOK_T(item->commit), BOOK_T(branch),
-			    BOOK_I(land->fence), BOOK_T(boot)),
+			    BOOK_I(land->fence), BOOK_T(boot),
+			    BOOK_I(strtoll(item->attempt, NULL, 10))),
 			SHARED_CALL0(SHARED_ATTEMPTS_CLOSE),
 			SHARED_CALL(SHARED_LANDER_RENEW, BOOK_T(branch),
-			    BOOK_I(land->fence), BOOK_T(boot),
-			    BOOK_I(HOSTS_LEASE_MS), BOOK_T(tip)) },
+			    BOOK_I(land->fence), BOOK_T(boot), BOOK_T(tip)) },
 		    tip != NULL ? 3 : 2, on_told);
 		return true;
 	}

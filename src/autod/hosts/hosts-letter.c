@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Letters: how one host asks another. The receiver does what a letter says
- * through its own socket, with the rights of a person, at most once: it is in
- * its book before it is begun, and until the sender can read what came of it.
+ * Letters: mail for an agent of another host. The sender is the host that the
+ * database knows by its role, not what a letter says, and a letter can do what
+ * an agent of that host could do here: write to its family, and tell people.
+ * What a person does at another host is done there, over ssh.
  *
- * Mail for an agent of another host is a letter, too. Its id is the mail's, and
- * both books know the mail by it: so it is posted and done again after anything
- * that is not known, and is there once.
+ * The id of a letter is the mail's, and both books know the mail by it: so it
+ * is posted and done again after anything that is not known, and is there once.
  */
 
 #include "base.h"
 #include "book.h"
-#include "child.h"
 #include "client.h"
 #include "hosts-private.h"
 #include "json.h"
 #include "loop.h"
 #include "persist.h"
-#include "person.h"
 #include "schema.h"
 #include "serve.h"
 #include "workspace.h"
 
 #define RUN_MS     ((int64_t)25 * 1000) /* what a letter may take here */
-#define WAIT_MS    ((int64_t)60 * 1000) /* for the other host */
-#define LOOK_MS    ((int64_t)1000)
 #define SENT_MAX   256
 #define READ_MAX   ((size_t)32) /* answers that are looked for at once */
 #define DELIVER    "mail.deliver"
@@ -60,10 +56,7 @@ static const struct book_table letter_table = {
 /* A letter of this host. */
 struct sent {
 	char *id, *host, *method, *params;
-	struct server_call *call; /* of a person who waits for the answer; NULL:
-				   * it is mail, and the team is told */
-	int64_t until_ms; /* for that call */
-	bool saved; /* mail: its record is */
+	bool saved; /* its record is */
 	bool posted; /* the database has it */
 	bool asked; /* and is asked what came of it */
 	bool recalled;
@@ -72,14 +65,12 @@ struct sent {
 struct hosts_post {
 	struct letter *letter; /* the one that is being done; NULL = none */
 	struct client_stream *stream;
-	struct child *child;
 	struct loop_timer *deadline;
 	bool again; /* it was begun by an earlier daemon, and may be again */
 	struct sent *sent[SENT_MAX];
 	size_t sent_count;
 	char *asked; /* id of the one that the database is asked about */
 	bool answers; /* look for them now */
-	struct loop_timer *timer; /* to look for them, while a person waits */
 };
 
 static bool
@@ -110,16 +101,8 @@ letters_load(struct hosts_floor *floor, struct err *err)
 		    "SELECT host_letter.* FROM host_letter LIMIT 1", NULL, 0,
 		    on_loaded, floor, err);
 	letter = floor->post->letter;
-	if (r == 0 && letter != NULL && strcmp(letter->state, "begun") == 0) {
-		floor->post->again = strcmp(letter->method, DELIVER) == 0;
-		if (floor->post->again)
-			return 0;
-		xstrset(&letter->state, "failed");
-		xstrset(&letter->result,
-		    "the daemon was started again while it did this: look "
-		    "whether it was done");
-		book_put(book, &letter_table, letter);
-	}
+	floor->post->again =
+	    r == 0 && letter != NULL && strcmp(letter->state, "begun") == 0;
 	return r;
 }
 
@@ -147,8 +130,6 @@ end_letter(struct hosts_floor *floor, bool done, const char *result)
 	loop_timer_free(take_ptr(&post->deadline));
 	if (post->stream != NULL)
 		client_stream_free(take_ptr(&post->stream));
-	if (post->child != NULL)
-		child_abandon(take_ptr(&post->child));
 	xstrset(&letter->state, done ? "done" : "failed");
 	xstrset(&letter->result, result);
 	if (strlen(letter->result) > RESULT_MAX)
@@ -180,34 +161,9 @@ on_end(int status, struct json_object *result, const struct err *err, void *arg)
 }
 
 static void
-on_answered(const struct child_result *result, void *arg)
-{
-	struct hosts_floor *floor = arg;
-	cleanup_buf struct buf text = BUF_INIT;
-	bool done = child_succeeded(result);
-
-	floor->post->child = NULL;
-	child_output_text(done ? &result->out : &result->err, &text);
-	end_letter(floor, done, text.data);
-}
-
-static void
 on_deadline(void *arg)
 {
 	end_letter(arg, false, "no answer in time: look whether it was done");
-}
-
-/* What a host may ask of another: what a person does with work. */
-static bool
-is_allowed(const char *method)
-{
-	static const char *const kinds[] = { "worker.", "task.", "ask.",
-		"auto.", "landing.", "goal.", "node.", "mail.", "team.", NULL };
-
-	for (size_t i = 0; kinds[i] != NULL; i++)
-		if (strncmp(method, kinds[i], strlen(kinds[i])) == 0)
-			return true;
-	return strcmp(method, "answer") == 0;
 }
 
 static void
@@ -226,17 +182,15 @@ run_letter(void *arg)
 	    json_parse(letter->params, strlen(letter->params), RESULT_MAX,
 		&params, &err) < 0)
 		r = -EBADMSG;
-	else if (!is_allowed(letter->method))
+	else if (strcmp(letter->method, DELIVER) != 0 ||
+	    !json_object_is_type(params, json_type_object))
 		r = err_set(&err, -EPERM, "%s is not done for other hosts",
 		    letter->method);
-	else if (strcmp(letter->method, "answer") == 0)
-		r = person_answer(floor->core, params, on_answered, floor,
-		    &post->child, &err);
-	else if (strcmp(letter->method, DELIVER) == 0 && params != NULL)
+	if (r == 0) {
 		json_set_string(params, "from_host", letter->from);
-	if (r == 0 && post->child == NULL)
 		r = client_stream_new(floor->core->loop, floor->core->socket,
 		    letter->method, params, &fns, floor, &post->stream, &err);
+	}
 	if (r < 0)
 		end_letter(floor, false, err.msg);
 	else
@@ -320,38 +274,16 @@ answer_sent(struct hosts_floor *floor, size_t n, bool done, const char *result)
 	struct hosts_post *post = floor->post;
 	const struct auto_mode *mode = floor->mode;
 	struct sent *sent = post->sent[n];
-	struct server_call *call = take_ptr(&sent->call);
 	cleanup_free char *id = xstrdup(sent->id);
 	bool recalled = sent->recalled && !done;
 	cleanup_json struct json_object *json = NULL;
-	struct json_object *answer;
 
 	end_sent(post, n);
 	if (done)
 		json_parse(result, strlen(result), RESULT_MAX, &json, NULL);
-	if (call == NULL) {
-		if (mode->team->sent != NULL)
-			mode->team->sent(mode->team_arg, id, done, json,
-			    recalled ? NULL : result);
-	} else if (!done) {
-		serve_fail(floor->core, call, API_FAILED, result);
-	} else {
-		answer = json_object_new_object();
-		json_set(answer, "result",
-		    json != NULL ? take_ptr(&json) :
-				   json_object_new_string(result));
-		serve_reply(floor->core, call, answer);
-	}
-}
-
-static void
-look_for_answers(void *arg)
-{
-	struct hosts_floor *floor = arg;
-
-	loop_timer_free(take_ptr(&floor->post->timer));
-	floor->post->answers = true;
-	hosts_look(floor);
+	if (mode->team->sent != NULL)
+		mode->team->sent(
+		    mode->team_arg, id, done, json, recalled ? NULL : result);
 }
 
 static void
@@ -364,8 +296,6 @@ on_posted(const struct shared_answer *answer, void *arg)
 
 	if (n == post->sent_count) {
 		; /* it is not wanted any more */
-	} else if (!answered && post->sent[n]->call != NULL) {
-		answer_sent(floor, n, false, floor->words);
 	} else if (answered && answer->of[0].count == 0) {
 		cleanup_free char *words =
 		    xasprintf("the fleet has no host %s; see: llmc fleet hosts",
@@ -374,9 +304,6 @@ on_posted(const struct shared_answer *answer, void *arg)
 		answer_sent(floor, n, false, words);
 	} else if (answered) {
 		post->sent[n]->posted = true;
-		if (post->sent[n]->call != NULL && post->timer == NULL)
-			post->timer = loop_after(floor->core->loop, LOOK_MS,
-			    look_for_answers, floor);
 	}
 	hosts_done(floor);
 }
@@ -388,8 +315,6 @@ on_answers(const struct shared_answer *answer, void *arg)
 {
 	struct hosts_floor *floor = arg;
 	struct hosts_post *post = floor->post;
-	int64_t now = clock_boot_ms();
-	bool waits = false;
 
 	for (size_t i = 0; answer->verdict == SHARED_DONE && i < answer->calls;
 	     i++) {
@@ -418,18 +343,7 @@ on_answers(const struct shared_answer *answer, void *arg)
 		if (sent->asked && answer->verdict == SHARED_DONE)
 			sent->posted = false;
 		sent->asked = false;
-		if (sent->call == NULL)
-			continue;
-		if (now >= sent->until_ms)
-			answer_sent(floor, i, false,
-			    "the other host has not answered yet; it does this "
-			    "as soon as it is up, look with: llmc status");
-		else
-			waits = true;
 	}
-	if (waits && post->timer == NULL)
-		post->timer = loop_after(
-		    floor->core->loop, LOOK_MS, look_for_answers, floor);
 	hosts_done(floor);
 }
 
@@ -510,35 +424,6 @@ sent_act(struct hosts_floor *floor)
 	return true;
 }
 
-static void
-on_letter(void *arg, struct server_call *call, struct json_object *params)
-{
-	struct hosts_floor *floor = arg;
-	char id[ID_UUID_SIZE];
-	struct sent *sent;
-
-	if (floor == NULL) {
-		serve_refuse(call, API_FAILED,
-		    "this host works alone: fleet.database is not set");
-		return;
-	}
-	if (!floor->up || floor->post->sent_count == SENT_MAX) {
-		serve_refuse(call, API_FAILED, "%s",
-		    floor->words != NULL ? floor->words :
-			!floor->up       ? "the database of the fleet is away" :
-					   "too many letters wait");
-		return;
-	}
-	id_uuid(id);
-	sent = add_sent(floor->post, id, json_string_or(params, "host", ""),
-	    json_string_or(params, "method", ""),
-	    json_object_object_get(params, "params"));
-	sent->call = call;
-	sent->saved = true;
-	sent->until_ms = clock_boot_ms() + WAIT_MS;
-	hosts_look(floor);
-}
-
 /* --- mail --------------------------------------------------------- */
 
 static void
@@ -611,11 +496,9 @@ letters_act(struct hosts_floor *floor)
 }
 
 void
-letters_register(struct core *core, struct hosts_floor *floor)
+letters_new(struct hosts_floor *floor)
 {
-	if (floor != NULL)
-		floor->post = xcalloc(1, sizeof *floor->post);
-	serve_handle(core, "fleet.letter", on_letter, floor);
+	floor->post = xcalloc(1, sizeof *floor->post);
 }
 
 void
@@ -623,18 +506,11 @@ letters_stop(struct hosts_floor *floor)
 {
 	struct hosts_post *post = floor->post;
 
-	while (post->sent_count > 0) {
-		if (post->sent[0]->call != NULL)
-			serve_fail(floor->core, post->sent[0]->call, API_FAILED,
-			    "the daemon stops; the letter is on its way");
+	while (post->sent_count > 0)
 		end_sent(post, 0);
-	}
-	loop_timer_free(take_ptr(&post->timer));
 	loop_timer_free(take_ptr(&post->deadline));
 	if (post->stream != NULL)
 		client_stream_free(take_ptr(&post->stream));
-	if (post->child != NULL)
-		child_abandon(take_ptr(&post->child));
 	schema_free(&letter_schema, take_ptr(&post->letter));
 	free(take_ptr(&post->asked));
 }

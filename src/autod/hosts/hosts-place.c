@@ -67,7 +67,7 @@ take_over(struct hosts_floor *floor, struct task *parent,
 	if (share == NULL) {
 		share = share_add(floor, id, id, floor->host, SHARE_OUT);
 		share->out_ms = clock_boot_ms();
-		share->prio = (int)t->priority;
+		share->prio = task_rank(t);
 		share->fence = shared_int(rows, n, "fence");
 	}
 	xstrset(&share->owner, floor->host);

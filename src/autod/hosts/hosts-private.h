@@ -19,6 +19,7 @@ struct hosts_keep;
 struct hosts_post;
 struct hosts_reserve;
 struct hosts_land;
+struct hosts_seen;
 struct landing_item;
 struct landings;
 struct loop_call;
@@ -83,8 +84,10 @@ struct hosts_floor {
 	size_t turn; /* what is looked at next, see act() */
 	int64_t since_ms; /* of the changes that were read; the book's clock, as
 			   * the next four */
-	int64_t follow_ms; /* of the oldest child that has landed, whose parent
-			    * is told once the branch here has it; 0 = none */
+	int64_t follow_ms; /* of the oldest task that is called landed, and
+			    * was not seen on the branch yet, or is a child
+			    * whose parent is told once the branch here has
+			    * it; 0 = none */
 	int64_t book_ms; /* its time at the last beat */
 	int64_t polled_ms; /* the same, before the last poll */
 	int64_t read_to; /* changes before that are in our own book */
@@ -104,6 +107,7 @@ struct hosts_floor {
 	struct hosts_post *post; /* hosts-letter.c */
 	struct hosts_land *land; /* hosts-land.c */
 	struct hosts_check *check; /* hosts-check.c */
+	struct hosts_seen *seen_branch; /* hosts-seen.c */
 	struct share **shares;
 	size_t share_count;
 	struct share *share; /* that something is told of */
@@ -113,6 +117,7 @@ struct hosts_floor {
 	bool withholds; /* it is told that this one is held back */
 	char **adopt; /* claims that we have and do not know of */
 	char **held; /* tasks that a person is to be asked about */
+	char **denied; /* "TASK FENCE": called landed, and are not */
 };
 
 /* --- hosts-ask.c -------------------------------------------------- */
@@ -221,12 +226,33 @@ void kin_check(struct hosts_floor *floor, const char *parent);
 void trust_heard(struct hosts_floor *floor, bool doubt);
 /* This host has seen that it has: it knows a later state of a task. */
 void trust_lost(struct hosts_floor *floor);
+/* All that we know is compared with it. */
+void trust_compare_all(struct hosts_floor *floor);
 /* Connected: is it the server that we know? */
 void trust_connected(struct hosts_floor *floor);
 /* Compare what we know with it. False: that is not due. */
 bool trust_compare(struct hosts_floor *floor);
 /* The lander compares it with the branch, and ends the doubt. */
 void trust_land(struct hosts_land *land);
+
+/* --- hosts-seen.c ------------------------------------------------- */
+
+enum seen_answer {
+	SEEN_WAITS, /* hosts_look() follows */
+	SEEN_THERE,
+	SEEN_NOT
+};
+/* Is the commit on the branch at origin, with the trailer of that task? */
+enum seen_answer
+hosts_seen(struct hosts_floor *floor, const char *task, const char *commit);
+bool hosts_seen_waits(const struct hosts_floor *floor);
+/* The task, of this host, has not landed, whatever a lander has said. */
+void hosts_deny(struct hosts_floor *floor, const char *task, int64_t fence,
+    const char *commit);
+/* Say so. False: there is none. */
+bool hosts_deny_act(struct hosts_floor *floor);
+struct hosts_seen *hosts_seen_new(struct hosts_floor *floor);
+void hosts_seen_free(struct hosts_seen *seen); /* NULL is ignored */
 
 /* --- hosts-letter.c ----------------------------------------------- */
 
@@ -239,8 +265,7 @@ bool letters_act(struct hosts_floor *floor);
 void letters_mail(
     void *floor, const char *id, const char *host, struct json_object *params);
 void letters_recall(void *floor, const char *id);
-/* floor NULL: this host works alone. */
-void letters_register(struct core *core, struct hosts_floor *floor);
+void letters_new(struct hosts_floor *floor);
 void letters_stop(struct hosts_floor *floor);
 
 /* --- hosts-keep.c, what was spent -------------------------------- */

@@ -15,7 +15,6 @@
 #include "taskfile.h"
 
 #define WANTS_MAX (TASK_WANTS_MAX + 3)
-#define RETURN_MS ((int64_t)30 * 1000) /* before others may claim it again */
 #define WITHHELD_MS \
 	((int64_t)10 * 365 * 24 * 3600 * 1000) /* its goal is paused */
 
@@ -169,7 +168,7 @@ on_told(const struct shared_answer *answer, void *arg)
 	case SHARE_OUT: /* its priority, that its goal is paused, or that
 			 * nobody else wants it */
 		if (t != NULL)
-			share->prio = (int)t->priority;
+			share->prio = task_rank(t);
 		if (claimed != NULL && claimed->count > 0) {
 			share->step = SHARE_HELD;
 			share->fence = shared_int(claimed, 0, "fence");
@@ -243,7 +242,7 @@ publish(struct hosts_floor *floor, struct share *share, const struct task *t,
 	struct book_value want[WANTS_MAX][2];
 	struct shared_call calls[WANTS_MAX + 5] = {
 		SHARED_CALL(SHARED_PUBLISH, BOOK_T(share->id),
-		    BOOK_I(t->priority), BOOK_T(t->label),
+		    BOOK_I(task_rank(t)), BOOK_T(t->label),
 		    BOOK_T(core_branch(floor->core)), BOOK_T(t->title),
 		    BOOK_T(body != NULL ? body : "{}"),
 		    BOOK_I(withheld ? WITHHELD_MS : 0)),
@@ -276,7 +275,7 @@ publish(struct hosts_floor *floor, struct share *share, const struct task *t,
 		calls[n++] = claim[0];
 		calls[n++] = claim[1];
 	}
-	share->prio = (int)t->priority;
+	share->prio = task_rank(t);
 	tell(floor, share, calls, n);
 }
 
@@ -291,15 +290,14 @@ shares_act(struct hosts_floor *floor)
 			    SHARED_CALL(SHARED_REQUEUE, BOOK_T(share->id)),
 			[SHARE_OUT] =
 			    SHARED_CALL(SHARED_REPRIORITISE, BOOK_T(share->id),
-				BOOK_I(t != NULL ? (int64_t)t->priority : 0)),
+				BOOK_I(t != NULL ? task_rank(t) : 0)),
 			[SHARE_FINISH] = SHARED_CALL(SHARED_FINISH,
 			    BOOK_T(share->id), BOOK_I(share->fence),
 			    BOOK_T(floor->boot), BOOK_T(share->state),
 			    BOOK_T(share->result), BOOK_T(share->words)),
-			[SHARE_BACK] =
-			    SHARED_CALL(SHARED_GIVE_BACK, BOOK_T(share->id),
-				BOOK_I(share->fence), BOOK_T(floor->boot),
-				BOOK_I(RETURN_MS), BOOK_T(share->words)),
+			[SHARE_BACK] = SHARED_CALL(SHARED_GIVE_BACK,
+			    BOOK_T(share->id), BOOK_I(share->fence),
+			    BOOK_T(floor->boot), BOOK_T(share->words)),
 			[SHARE_DROP] = SHARED_CALL(SHARED_DROP,
 			    BOOK_T(share->id), BOOK_T(share->words)),
 		};
@@ -336,7 +334,7 @@ shares_act(struct hosts_floor *floor)
 				tell(floor, share, home, nitems(home));
 				return true;
 			}
-			if (t == NULL || (int)t->priority == share->prio)
+			if (t == NULL || task_rank(t) == share->prio)
 				continue;
 			floor->claim_at = 0;
 			break;
@@ -489,10 +487,11 @@ shares_adopt(struct hosts_floor *floor)
 
 /* --- news --------------------------------------------------------- */
 
-/* What became of it elsewhere: its owner settles it. */
+/* What became of it elsewhere: its owner settles it. unseen: it is called
+ * landed, and this host has not found it on the branch. */
 static void
 settle(struct hosts_floor *floor, struct share *share,
-    const struct shared_rows *rows, size_t n)
+    const struct shared_rows *rows, size_t n, bool unseen)
 {
 	struct task *t = share_task(floor, share);
 	struct task *end =
@@ -502,7 +501,9 @@ settle(struct hosts_floor *floor, struct share *share,
 	const char *state = shared_text(rows, n, "state");
 	const char *host = shared_text(rows, n, "host");
 	bool here = host == NULL || strcmp(host, floor->host) == 0;
-	enum task_outcome outcome = commit != NULL      ? OUTCOME_LANDED :
+	cleanup_free char *lie = NULL;
+	enum task_outcome outcome = unseen              ? OUTCOME_FAILED :
+	    commit != NULL                              ? OUTCOME_LANDED :
 	    end != NULL && end->outcome != OUTCOME_NONE ? end->outcome :
 	    strcmp(state, "failed") == 0                ? OUTCOME_FAILED :
 							  OUTCOME_NO_CHANGES;
@@ -523,7 +524,7 @@ settle(struct hosts_floor *floor, struct share *share,
 		    xasprintf("%s:%s", host, end->worker);
 		xstrset(&t->held_by, end->held_by);
 		xstrset(&t->weakens, end->weakens);
-		xstrset(&t->commit, end->commit);
+		xstrset(&t->commit, unseen ? NULL : end->commit);
 		t->attempts = end->attempts;
 		t->turns = end->turns;
 		t->turns_before = end->turns_before;
@@ -542,12 +543,48 @@ settle(struct hosts_floor *floor, struct share *share,
 		xstrset(&t->commit, commit);
 	floor->core->state.elsewhere += outcome == OUTCOME_LANDED && !here;
 	share_remove(floor, share);
+	if (unseen)
+		lie = xasprintf(
+		    "host %s says that it has landed, but its commit is not on "
+		    "%s at origin with the trailer of this task",
+		    host != NULL ? host : "unknown", core_branch(floor->core));
 	outcome_settle(floor->mode, t, outcome,
-	    end != NULL && end->reason != NULL ? end->reason :
-		outcome == OUTCOME_LANDED      ? NULL :
-						 words);
+	    lie != NULL                            ? lie :
+		end != NULL && end->reason != NULL ? end->reason :
+		outcome == OUTCOME_LANDED          ? NULL :
+						     words);
 	task_free(end);
 	persist_changed(floor->core);
+}
+
+/* The commit that the row says the task has landed as, "" = it names none;
+ * NULL: it does not say so. The caller frees it. */
+static char *
+called_landed(const struct shared_rows *rows, size_t n, enum row_state state)
+{
+	const char *commit = shared_text(rows, n, "commit_id");
+	struct task *end = NULL;
+	char *called = NULL;
+
+	if (state == ROW_LANDED)
+		return xstrdup(commit != NULL ? commit : "");
+	if (state == ROW_ENDED || state == ROW_FAILED)
+		end = share_read(shared_text(rows, n, "task"),
+		    shared_text(rows, n, "result"));
+	if (end != NULL && end->outcome == OUTCOME_LANDED)
+		called = xstrdup(end->commit != NULL ? end->commit : "");
+	task_free(end);
+	return called;
+}
+
+/* It is read again later. */
+static void
+share_waits(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
+{
+	int64_t at = shared_int(rows, n, "changed_at");
+
+	if (floor->follow_ms == 0 || at < floor->follow_ms)
+		floor->follow_ms = at;
 }
 
 void
@@ -566,6 +603,8 @@ share_news(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	struct task *t = share != NULL ? share_task(floor, share) : NULL;
 	int64_t now = clock_wall_ms();
 	enum share_news verdict;
+	cleanup_free char *called = NULL;
+	enum seen_answer seen = SEEN_THERE;
 	unsigned state = 0;
 
 	if (!word_find(row_state_words, shared_text(rows, n, "state"), &state))
@@ -576,6 +615,20 @@ share_news(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	    row.state < ROW_LANDED &&
 	    (share->step == SHARE_HELD || share->step == SHARE_READY)) {
 		trust_lost(floor);
+		return;
+	}
+	if (share != NULL && share->step >= SHARE_OUT &&
+	    share->step <= SHARE_READY)
+		called = called_landed(rows, n, row.state);
+	if (called != NULL)
+		seen = hosts_seen(floor, row.id, called);
+	if (seen == SEEN_WAITS) {
+		share_waits(floor, rows, n);
+		return;
+	}
+	if (seen == SEEN_NOT && row.state == ROW_LANDED) {
+		if (share_is_own(floor, share))
+			hosts_deny(floor, row.id, row.fence, called);
 		return;
 	}
 	if (share != NULL && hosts_land_news(floor, share, rows, n))
@@ -616,15 +669,11 @@ share_news(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 				landings_follow(floor->land->landings);
 			share->follows = true;
 			if (!landings_fresh(floor->land->landings)) {
-				int64_t at = shared_int(rows, n, "changed_at");
-
-				if (floor->follow_ms == 0 ||
-				    at < floor->follow_ms)
-					floor->follow_ms = at;
+				share_waits(floor, rows, n);
 				return;
 			}
 		}
-		settle(floor, share, rows, n);
+		settle(floor, share, rows, n, seen == SEEN_NOT);
 		return;
 	case SHARE_IS_HELD:
 		if (!strv_has(strv_const(floor->held), row.id))

@@ -57,6 +57,14 @@ compare_all(struct hosts_floor *floor)
 		floor->shares[i]->compared = false;
 }
 
+void
+trust_compare_all(struct hosts_floor *floor)
+{
+	floor->compares = true;
+	floor->restored = false;
+	compare_all(floor);
+}
+
 /* words: what was found, if it is over. */
 static void
 set_doubt(struct hosts_floor *floor, bool doubt, const char *words)
@@ -66,11 +74,8 @@ set_doubt(struct hosts_floor *floor, bool doubt, const char *words)
 	if (floor->self.identity == NULL)
 		hosts_know_server(floor);
 	if (doubt != floor->doubt ||
-	    strcmp(floor->self.identity, identity) != 0) {
-		floor->compares = true;
-		floor->restored = false;
-		compare_all(floor);
-	}
+	    strcmp(floor->self.identity, identity) != 0)
+		trust_compare_all(floor);
 	if (doubt == floor->doubt)
 		return;
 	floor->doubt = doubt;
@@ -405,9 +410,9 @@ tell_found(struct hosts_land *land)
 	size_t count = strv_count(land->found), n = 0;
 	struct shared_call calls[SHARED_CALLS_MAX];
 	struct book_value values[SHARED_CALLS_MAX][9];
-	const struct shared_call trust = SHARED_CALL(SHARED_TRUST,
-	    BOOK_T(land->since), BOOK_I(HOSTS_LEASE_MS), BOOK_T(branch),
-	    BOOK_I(land->fence), BOOK_T(boot));
+	const struct shared_call trust =
+	    SHARED_CALL(SHARED_TRUST, BOOK_T(land->since), BOOK_T(branch),
+		BOOK_I(land->fence), BOOK_T(boot));
 	cleanup_strv char **words = NULL; /* of them */
 
 	for (; n < count && n + 1 < SHARED_CALLS_MAX; n++) {
@@ -569,6 +574,8 @@ on_doubted(const struct shared_answer *answer, void *arg)
 	if (land->fence == 0) {
 		land->fence = shared_int(lease, 0, "fence");
 		xstrset(&land->tip, shared_text(lease, 0, "tip"));
+		if (land->tip != NULL && !hosts_commit_is(land->tip))
+			xstrset(&land->tip, NULL);
 	}
 	land->asked_ms = land->sent_ms;
 	age = shared_int(rows, 0, "age");
@@ -606,11 +613,10 @@ trust_land(struct hosts_land *land)
 	land->poll_ms = land->sent_ms = now;
 	land_ask(land,
 	    (const struct shared_call[]){ land->fence == 0 ?
-		    SHARED_CALL(SHARED_LANDER_TAKE, BOOK_T(branch),
-			BOOK_T(boot), BOOK_I(HOSTS_LEASE_MS)) :
+		    SHARED_CALL(
+			SHARED_LANDER_TAKE, BOOK_T(branch), BOOK_T(boot)) :
 		    SHARED_CALL(SHARED_LANDER_RENEW, BOOK_T(branch),
-			BOOK_I(land->fence), BOOK_T(boot),
-			BOOK_I(HOSTS_LEASE_MS), BOOK_T(NULL)),
+			BOOK_I(land->fence), BOOK_T(boot), BOOK_T(NULL)),
 		SHARED_CALL(SHARED_DOUBTED, BOOK_T(branch)) },
 	    2, on_doubted);
 }

@@ -8,6 +8,7 @@
 #include "landing-private.h"
 #include "landing-record.h"
 #include "loop.h"
+#include "overtaken.h"
 #include "persist.h"
 #include "place.h"
 #include "settings.h"
@@ -31,6 +32,8 @@ struct build {
 	struct candidates *candidates;
 	char *item, *parent; /* which candidate it is for */
 	int64_t parent_date;
+	char *since; /* what its check began on; NULL = nobody asks */
+	bool on_branch; /* the parent is the tip */
 };
 
 void
@@ -51,8 +54,17 @@ freeze_rules_paths(struct freeze_rules *rules, const struct core *core)
 }
 
 static void
+forget_checked(struct candidate *c)
+{
+	xstrset(&c->checked.parent, NULL);
+	xstrset(&c->checked.commit, NULL);
+	xstrset(&c->checked.tree, NULL);
+}
+
+static void
 candidate_clear(struct candidate *c)
 {
+	forget_checked(c);
 	free(c->item);
 	free(c->parent);
 	free(c->commit);
@@ -91,6 +103,7 @@ build_free(struct build *b)
 	b->candidates->build = NULL;
 	free(b->item);
 	free(b->parent);
+	free(b->since);
 	free(b);
 }
 
@@ -161,6 +174,51 @@ take_answer(struct candidate *c, const struct git_candidate_answer *answer)
 	}
 }
 
+/* The one that is built as this commit; NULL = none. */
+static const struct candidate *
+find_built(const struct candidates *candidates, const char *commit)
+{
+	for (size_t i = 0; i < candidates->count; i++)
+		if (text_is(candidates->list[i]->commit, commit))
+			return candidates->list[i];
+	return NULL;
+}
+
+const char *
+candidate_stands(const struct candidate *c)
+{
+	return text_is(c->checked.parent, c->parent) ? NULL : c->checked.tree;
+}
+
+/* It is built on something else than when its check began. Of the one below it,
+ * if there is one, the result must stand too, and it must be the same one. */
+static void
+judge_overtaken(struct build *b, struct candidate *c,
+    const struct git_candidate_answer *answer)
+{
+	const struct core *core = c->owner->core;
+	const struct candidate *below =
+	    b->on_branch ? NULL : find_built(c->owner, b->parent);
+	char key[CHECK_KEY_SIZE];
+	struct overtaken_facts facts = {
+		.mode = overtaken_mode_of(core->settings),
+		.merges = c->build == LANDING_BUILT,
+		.forward = b->on_branch ?
+		    answer->forward :
+		    below != NULL && candidate_stands(below) != NULL &&
+			text_is(b->since, below->checked.commit),
+		.shared = answer->shared,
+		.trees = answer->trees.v,
+		.tree_count = b->on_branch ? answer->trees.count : 0,
+		.book = &core->state.landings.checks,
+		.command = key,
+	};
+
+	check_slot_key(core, key);
+	if (overtaken_judge(&facts) != OVERTAKEN_STANDS)
+		forget_checked(c);
+}
+
 static void
 on_again(void *arg)
 {
@@ -200,6 +258,8 @@ on_built(
 		if (err == NULL) {
 			c->tries = 0;
 			take_answer(c, answer);
+			if (b->since != NULL)
+				judge_overtaken(b, c, answer);
 		} else {
 			take_error(c, err);
 		}
@@ -215,6 +275,7 @@ describe(const struct build *b, const struct landing_item *item,
 	*what = (struct git_candidate){
 		.parent = b->parent,
 		.parent_date = b->parent_date,
+		.since = b->since,
 		.head = item->head,
 		.base = item->base,
 		.head_tree = item->head_tree,
@@ -271,22 +332,48 @@ find_or_add(struct candidates *candidates, const char *item)
 	return c;
 }
 
+/* What lands for other hosts, or takes something back, is checked as it lands,
+ * and so is what is judged by the files of the branch. */
+static bool
+may_stand(const struct candidates *candidates, const struct landing_item *item)
+{
+	return overtaken_mode_of(candidates->core->settings) ==
+	    OVERTAKEN_LAND &&
+	    (item->kind == ITEM_WORK || item->kind == ITEM_PICK) &&
+	    !item->guarded;
+}
+
+void
+candidates_checked(struct candidates *candidates, const char *item)
+{
+	struct candidate *c = find(candidates, item);
+
+	if (c == NULL || c->build != LANDING_BUILT)
+		return;
+	xstrset(&c->checked.parent, c->parent);
+	xstrset(&c->checked.commit, c->commit);
+	xstrset(&c->checked.tree, c->tree);
+}
+
 void
 candidates_build(struct candidates *candidates, const struct landing_item *item,
     const char *parent, int64_t parent_date, const char *base)
 {
 	struct git_candidate what;
-	struct candidate *c;
+	struct candidate *c, old;
 	struct build *b;
-	int tries;
 
 	if (candidates->build != NULL)
 		return; /* asked for again when it has ended */
 	c = find_or_add(candidates, item->id);
-	tries = c->tries;
+	old = *c;
+	memset(&c->checked, 0, sizeof c->checked);
 	candidate_clear(c);
 	c->owner = candidates;
-	c->tries = tries;
+	c->tries = old.tries;
+	c->checked = old.checked;
+	if (!may_stand(candidates, item))
+		forget_checked(c);
 	xstrset(&c->item, item->id);
 	xstrset(&c->parent, parent);
 	c->build = LANDING_BUILDING;
@@ -296,6 +383,9 @@ candidates_build(struct candidates *candidates, const struct landing_item *item,
 	b->item = xstrdup(item->id);
 	b->parent = xstrdup(parent);
 	b->parent_date = parent_date;
+	b->on_branch = strcmp(parent, base) == 0;
+	if (!text_is(c->checked.parent, parent))
+		xstrset(&b->since, c->checked.parent);
 	describe(b, item, &what);
 	git_merge_place_prepare(candidates->core->git, &candidates->place, base,
 	    git_candidate_merges(&what), on_place, b);
@@ -359,6 +449,8 @@ candidates_trim_book(const struct candidates *candidates, const char *base_tree)
 
 		if (c != NULL && c->tree != NULL)
 			strv_add(&keep, c->tree);
+		if (c != NULL && c->checked.tree != NULL)
+			strv_add(&keep, c->checked.tree);
 	}
 	check_book_trim(
 	    &record->checks, keep != NULL ? strv_const(keep) : nothing);

@@ -10,6 +10,7 @@
  *   candidates.c      builds commits on top of each other
  *   settle.c          how items leave the queue
  *   checkout-watch.c  waits until the user's checkout is clean
+ *   landed-watch.c    finds what is no longer on the branch
  *   upstream.c        follows origin, and pushes to it
  *   queue-move.c      moves the branch
  *   op-rebase.c       rebases the work of a worker (landing.h)
@@ -37,6 +38,7 @@ struct core;
 struct err;
 struct landing_facts;
 struct landing_item;
+struct landed_watch;
 struct landing_plan;
 struct landings;
 struct loop;
@@ -57,6 +59,7 @@ struct queue_slot {
 	bool lent; /* it checks for another host, which is no run of ours */
 	char *tree; /* slot NULL: what another host checks for us */
 	int64_t since_ms;
+	bool overtaken; /* others have moved the branch since it began */
 };
 
 struct queue {
@@ -84,7 +87,14 @@ struct queue {
 	bool built; /* something was, since the last plan */
 	bool trial; /* landings_tried() waits for the first verdict of the
 		     * command */
+	/* The tip as the last plan knew it; NULL = none has been made. */
+	char *planned;
+	int passed; /* checks whose result has not landed */
+	bool passed_overtaken; /* others have moved the branch since */
+	bool proving; /* the base is not the tip, but what landed on a result
+		       * that was overtaken: nothing else is to be checked */
 	struct queue_move *move; /* queue-move.c */
+	struct landed_watch *landed;
 	struct upstream *upstream;
 	size_t long_waits; /* workers that could be released, see
 			      settle-worker.c */
@@ -218,6 +228,11 @@ struct candidate {
 	/* Git failed, words say how: it is tried again later. */
 	bool waits;
 	bool broken; /* and trying again has not helped */
+	/* As what it was when a check of it began, alone or below others; NULL
+	 * = none has, or what has come since does not let the result stand. */
+	struct {
+		char *parent, *commit, *tree;
+	} checked;
 
 	/* Private. */
 	struct candidates *owner;
@@ -239,6 +254,11 @@ candidates_of(const struct candidates *candidates, const char *item);
 void
 candidates_build(struct candidates *candidates, const struct landing_item *item,
     const char *parent, int64_t parent_date, const char *base);
+/* A check of it has begun: if it is built again because others have moved the
+ * branch, the result may stand (overtaken.h). */
+void candidates_checked(struct candidates *candidates, const char *item);
+/* The tree whose result stands for the candidate; NULL = none does. */
+const char *candidate_stands(const struct candidate *c);
 /* The item has left the queue. */
 void candidates_forget(struct candidates *candidates, const char *item);
 /* Is a build running? */
@@ -372,6 +392,24 @@ void checkout_watch_looks(struct checkout_watch *watch);
 
 /* Nothing is in the way any more, or nobody waits. */
 void checkout_watch_end(struct checkout_watch *watch);
+
+/* --- landed-watch.c ------------------------------------------------------- */
+
+/*
+ * Looks after what has landed: at the start, once a day, and when somebody else
+ * has moved the branch. Commits that it no longer has are one ask, which ends
+ * when they are back; a person who answers it lets them go. The refs that keep
+ * them (git-landed.h) are removed after 30 days.
+ */
+
+struct landed_watch *landed_watch_new(struct core *core);
+void landed_watch_free(struct landed_watch *watch);
+void landed_watch_begin(struct landed_watch *watch);
+/* Has it been moved, or the ask been answered? */
+void landed_watch_patrol(struct landed_watch *watch);
+/* By a landing of ours. */
+void landed_watch_moved(
+    struct landed_watch *watch, const char *from, const char *to);
 
 /* --- upstream.c ----------------------------------------------------------- */
 

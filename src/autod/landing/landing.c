@@ -341,6 +341,7 @@ floor_patrol(void *self, bool all)
 	(void)all;
 	if (!queue_move_busy(landings->queue->move))
 		queue_base_changed(landings->queue);
+	landed_watch_patrol(landings->queue->landed);
 }
 
 static void

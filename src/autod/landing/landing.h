@@ -33,6 +33,7 @@ enum landing_result {
 	LANDING_END_STUCK, /* too many conflicts */
 	LANDING_END_EJECTED, /* its check failed */
 	LANDING_END_FAILED, /* git reported an error, or it was refused */
+	LANDING_END_TREE, /* the same, in its worker's tree */
 	LANDING_END_CANCELLED, /* the daemon stops, or the worker lost its
 				* task */
 };

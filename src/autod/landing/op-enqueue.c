@@ -384,7 +384,7 @@ fail(struct op_enqueue *e, const struct err *err)
 		.task =
 		    e->item->task != NULL ? e->item->task : agent->worker->task,
 		.result = err->code == -ECANCELED ? LANDING_END_CANCELLED :
-						    LANDING_END_FAILED,
+						    LANDING_END_TREE,
 		.err = err,
 	};
 
@@ -400,8 +400,8 @@ fail(struct op_enqueue *e, const struct err *err)
 	agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
 	xstrset(&agent->worker->reason, err->msg);
 	persist_changed(agent->core);
-	/* Not a worktree of ours any more: this worker is put aside. */
-	if (err->code == -EUCLEAN)
+	/* Not a worktree of ours any more: auto mode makes another one. */
+	if (err->code == -EUCLEAN && !fleet_drives(agent))
 		agent_park(agent, err->msg);
 	landings_fail(e->landings, e->op.call, agent->worker->name,
 	    agent->worker->commit, err, NULL);

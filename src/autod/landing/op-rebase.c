@@ -230,8 +230,8 @@ end(struct operation *op, const struct err *err)
 			xstrset(&w->commit, r->head);
 	}
 	persist_changed(agent->core);
-	/* Not a worktree of ours any more: this worker is put aside. */
-	if (err != NULL && err->code == -EUCLEAN)
+	/* Not a worktree of ours any more: auto mode makes another one. */
+	if (err != NULL && err->code == -EUCLEAN && !fleet_drives(agent))
 		agent_park(agent, err->msg);
 	r->fn(agent, end_of(r, err), r->head, err, r->op.call, r->arg);
 	free(r->conflict);

@@ -49,10 +49,11 @@ wait_ms(struct queue_move *move, int64_t ms, const char *reason)
 	loop_timer_set(&move->wait, move->core->loop, ms, on_wait_over, move);
 }
 
-/* The checkout: looked at once for all, and told of after each back-off. */
+/* The checkout: looked at once for all, and told of after each back-off. What a
+ * user has begun there is never a failure: who repairs that would end it. */
 static void
-wait_for_checkout(
-    struct queue_move *move, const char *detail, const char *const *places)
+wait_for_checkout(struct queue_move *move, enum git_land_result result,
+    const char *detail, const char *const *places)
 {
 	struct core *core = move->core;
 	struct state *state = &core->state;
@@ -62,16 +63,25 @@ wait_for_checkout(
 	int64_t now = clock_wall_ms(), ms = 0;
 
 	xstrset(&move->reason, reason);
+	if (!text_is(state->source_repo_dirty_reason, reason)) {
+		xstrset(&state->source_repo_dirty_reason, reason);
+		persist_changed(core);
+	}
 	checkout_watch_wait(move->checkout, places);
 	if (now / 1000 < state->source_repo_dirty_retry_after_unix)
 		return; /* told of already */
 	if (!backoff_next(
 		&backoff_dirty, state->source_repo_dirty_retry_count, &ms)) {
-		landings_blocked(
-		    move->queue->landings, "dirty_checkout", reason);
-		return;
+		if (result == GIT_LAND_DIRTY) {
+			landings_blocked(
+			    move->queue->landings, "dirty_checkout", reason);
+			return;
+		}
+		ms = backoff_dirty.max_ms;
 	}
-	state->source_repo_dirty_retry_count++;
+	if (result == GIT_LAND_DIRTY ||
+	    state->source_repo_dirty_retry_count < backoff_dirty.tries_max - 1)
+		state->source_repo_dirty_retry_count++;
 	state->source_repo_dirty_backoff_secs = ms / 1000;
 	state->source_repo_dirty_retry_after_unix = (now + ms) / 1000;
 	persist_changed(core);
@@ -141,7 +151,7 @@ item_back(
 {
 	xstrset(&item->commit, NULL);
 	xstrset(&item->tree, NULL);
-	item->incorporated = false;
+	item->incorporated = item->overtaken = false;
 	/* Work that a person is waiting for is not kept back. */
 	if (err != NULL)
 		settle_refused(move->queue->landings, item, err);
@@ -200,6 +210,30 @@ note_own(struct landing_record *record)
 			xstrset(&record->items[i]->tree, NULL);
 }
 
+/* Was what lands checked as it lands? If not, that is still to be done. */
+static void
+note_overtaken(struct queue_move *move)
+{
+	struct landing_record *record = record_of(move);
+	struct overtaken_record *overtaken = &record->overtaken;
+
+	overtaken_over(overtaken);
+	xstrset(&overtaken->commit, NULL);
+	xstrset(&overtaken->tree, NULL);
+	for (size_t i = 0; i < record->count; i++) {
+		const struct landing_item *item = record->items[i];
+
+		if (item->step != ITEM_QUEUED || !item->overtaken ||
+		    !text_is(item->commit, record->to))
+			continue;
+		xstrset(&overtaken->commit, item->commit);
+		xstrset(&overtaken->tree, item->tree);
+	}
+	move->queue->passed = 0;
+	move->queue->passed_overtaken = false;
+	xstrset(&move->queue->planned, record->to);
+}
+
 static void
 landed(struct queue_move *move)
 {
@@ -218,6 +252,7 @@ landed(struct queue_move *move)
 	loop_timer_free(take_ptr(&move->wait));
 	checkout_watch_end(move->checkout);
 	xstrset(&move->reason, NULL);
+	xstrset(&state->source_repo_dirty_reason, NULL);
 	state->source_repo_dirty_retry_after_unix = 0;
 	state->source_repo_dirty_backoff_secs = 0;
 	state->source_repo_dirty_retry_count = 0;
@@ -228,6 +263,8 @@ landed(struct queue_move *move)
 	EMIT(landings->core, EVENT_BRANCH_MOVED,
 	    .branch = landings_moving(landings), .from = record->from,
 	    .to = record->to);
+	landed_watch_moved(move->queue->landed, record->from, record->to);
+	note_overtaken(move);
 	each_item(move, item_landed, NULL);
 	note_own(record);
 	if (text_is(move->queue->read, record->from))
@@ -291,8 +328,8 @@ in_the_way(struct queue_move *move, enum git_land_result result,
 		checkout_watch_end(move->checkout);
 		return;
 	}
-	if (result == GIT_LAND_DIRTY)
-		wait_for_checkout(move, words, places);
+	if (result == GIT_LAND_DIRTY || result == GIT_LAND_BUSY)
+		wait_for_checkout(move, result, words, places);
 	else
 		wait_for_git(move, words);
 }
@@ -347,6 +384,13 @@ on_result(enum git_land_result result, const char *detail,
 		    branch, detail);
 		in_the_way(move, result, detail, places, &err);
 		break;
+	case GIT_LAND_BUSY:
+		err_set(&err, -EBUSY,
+		    "your checkout of %s is in the way: %s; end that and try "
+		    "again",
+		    branch, detail);
+		in_the_way(move, result, detail, places, &err);
+		break;
 	case GIT_LAND_HELD:
 		err_set(&err, -EBUSY, "%s; try again", detail);
 		in_the_way(move, result, detail, places, &err);
@@ -385,14 +429,29 @@ settle_old(struct queue_move *move)
 	    on_old_branch, move);
 }
 
+/* Each commit is kept by the name of its task, or of its item. */
 static void
 land(struct queue_move *move)
 {
 	struct core *core = move->core;
 	const struct landing_record *record = record_of(move);
+	cleanup_strv char **keep = NULL;
 
+	for (size_t i = 0; i < record->count; i++) {
+		const struct landing_item *item = record->items[i];
+		bool work =
+		    item->kind == ITEM_WORK || item->kind == ITEM_SHARED;
+
+		if (item->step == ITEM_QUEUED && item->commit != NULL &&
+		    !item->incorporated)
+			strv_take(&keep,
+			    xasprintf("%s %s",
+				work && item->task != NULL ? item->task :
+							     item->id,
+				item->commit));
+	}
 	git_land(core->git, core_branch(core), record->from, record->to,
-	    core_lands_when_dirty(core), on_result, move);
+	    strv_const(keep), core_lands_when_dirty(core), on_result, move);
 }
 
 /* Origin is the judge of who was first. */

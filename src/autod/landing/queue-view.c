@@ -46,6 +46,9 @@ add_entry(const struct queue *queue, struct queue_facts *facts,
 	entry->parent = c->parent;
 	entry->commit = c->commit;
 	entry->tree = c->tree;
+	if (!item->guarded &&
+	    overtaken_mode_of(queue->core->settings) == OVERTAKEN_LAND)
+		entry->stands = candidate_stands(c);
 }
 
 /* --- protected paths -------------------------------------------------- */
@@ -114,6 +117,7 @@ name_trees(const struct queue *queue, struct queue_facts *facts)
 		name = check_book_tree(entry->tree, key);
 		strv_take(&facts->trees, name);
 		entry->tree = name;
+		entry->stands = NULL;
 	}
 }
 
@@ -194,6 +198,7 @@ queue_facts_make(struct queue *queue, struct queue_facts *facts)
 	facts->plan.slots = queue->slot_count + other_slots(queue);
 	facts->plan.red_told = record->red_told;
 	facts->plan.trial = queue->trial;
+	facts->plan.unproven = queue->proving;
 }
 
 void

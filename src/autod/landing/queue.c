@@ -216,9 +216,13 @@ do_check(struct queue *queue, const struct queue_facts *facts,
 		return;
 	pin(slot, facts, plan, action);
 	strv_clear(&slot->covers);
-	slot->cancelled = false;
-	for (size_t i = 0; i < action->upto; i++)
-		strv_add(&slot->covers, facts->items[plan->links[i].entry]->id);
+	slot->cancelled = slot->overtaken = false;
+	for (size_t i = 0; i < action->upto; i++) {
+		const char *item = facts->items[plan->links[i].entry]->id;
+
+		strv_add(&slot->covers, item);
+		candidates_checked(queue->candidates, item);
+	}
 	if (slot->slot != NULL) {
 		check_slot_start(slot->slot, &subject);
 	} else {
@@ -274,6 +278,7 @@ do_land(struct queue *queue, const struct queue_facts *facts,
 		xstrset(&item->tree, link->tree);
 		item->incorporated = link->same;
 		item->place = (int)i + 1;
+		item->overtaken = action->overtaken;
 	}
 	xstrset(&record->branch, core_branch(queue->core));
 	xstrset(&record->from, queue->base_commit);
@@ -350,6 +355,120 @@ tell_red(struct landings *landings, const char *tree)
 	POLICY_TELL(landings, policy, red, tree, words, landings->queue->trial);
 }
 
+/* --- checks that were overtaken --------------------------------------- */
+
+static void
+note_in_vain(struct queue *queue, int checks)
+{
+	struct overtaken_record *overtaken = &record_of(queue)->overtaken;
+	const struct core *core = queue->core;
+	bool asked = overtaken->checks >= OVERTAKEN_ASKS;
+	cleanup_free char *words = NULL;
+
+	overtaken_in_vain(overtaken, checks);
+	persist_changed(queue->core);
+	words = landing_record_overtaken(
+	    &core->state.landings, core->settings, core_branch(core));
+	if (!asked && words != NULL)
+		EMIT(queue->core, EVENT_CHECKS_OVERTAKEN,
+		    .branch = core_branch(core), .reason = words);
+}
+
+/* Nobody waits for a landing any more. */
+static void
+forget_overtaken(struct queue *queue)
+{
+	struct overtaken_record *overtaken = &record_of(queue)->overtaken;
+
+	queue->passed = 0;
+	queue->passed_overtaken = false;
+	if (overtaken->checks == 0 && overtaken->moves == 0)
+		return;
+	overtaken_over(overtaken);
+	persist_changed(queue->core);
+}
+
+/* Have others moved the branch while checks ran, or before what they passed has
+ * landed? */
+static void
+note_moved(struct queue *queue, const struct queue_facts *facts, int64_t now_ms)
+{
+	bool moved = queue->planned != NULL &&
+	    strcmp(queue->planned, queue->base_commit) != 0;
+	bool overtaken = moved && queue->passed > 0;
+	int64_t began_ms = now_ms;
+
+	if (facts->plan.moving)
+		return;
+	xstrset(&queue->planned, queue->base_commit);
+	for (size_t i = 0; moved && i < facts->plan.run_count; i++) {
+		if (facts->runs[i].cancelled)
+			continue;
+		facts->run_slots[i]->overtaken = overtaken = true;
+		if (facts->runs[i].started_ms < began_ms)
+			began_ms = facts->runs[i].started_ms;
+	}
+	if (!overtaken)
+		return;
+	/* What passed was built again, and could not land before the next
+	 * commit came. */
+	if (queue->passed_overtaken && !facts->plan.hold &&
+	    overtaken_mode_of(queue->core->settings) == OVERTAKEN_LAND)
+		note_in_vain(queue, 1);
+	queue->passed_overtaken = queue->passed > 0;
+	overtaken_moved(&record_of(queue)->overtaken, began_ms, now_ms);
+	persist_changed(queue->core);
+}
+
+/* What has passed, and cannot land: it was in vain. */
+static void
+note_unused(struct queue *queue, const struct queue_facts *facts,
+    const struct landing_plan *plan)
+{
+	if (!plan->built || facts->plan.moving || plan->green > 0)
+		return;
+	if (queue->passed_overtaken)
+		note_in_vain(queue, queue->passed);
+	queue->passed = 0;
+	queue->passed_overtaken = false;
+}
+
+static void
+proven(struct queue *queue)
+{
+	struct overtaken_record *overtaken = &record_of(queue)->overtaken;
+
+	xstrset(&overtaken->commit, NULL);
+	xstrset(&overtaken->tree, NULL);
+}
+
+/* Is there a commit that has landed on a result that was overtaken, and nothing
+ * that will be checked on top of it? Then it is checked itself, as it has
+ * landed: the branch may move too fast for a check of the tip. */
+static bool
+proves(struct queue *queue)
+{
+	const struct landing_record *record = record_of(queue);
+	const struct overtaken_record *overtaken = &record->overtaken;
+	const struct check_result *result;
+	char key[CHECK_KEY_SIZE];
+
+	if (overtaken->commit == NULL || overtaken->tree == NULL ||
+	    record->to != NULL)
+		return false;
+	check_slot_key(queue->core, key);
+	result = check_book_find(&record->checks, overtaken->tree, key);
+	if (key[0] == '\0' || (result != NULL && result->passes > 0)) {
+		proven(queue);
+		persist_changed(queue->core);
+		return false;
+	}
+	xstrset(&queue->base_commit, overtaken->commit);
+	xstrset(&queue->base_tree, overtaken->tree);
+	queue->base_date = 0;
+	return true;
+}
+
 static void
 act(struct queue *queue, const struct queue_facts *facts,
     const struct landing_plan *plan, const struct landing_action *action)
@@ -366,6 +485,8 @@ act(struct queue *queue, const struct queue_facts *facts,
 		do_check(queue, facts, plan, action);
 		break;
 	case LANDING_DO_CANCEL:
+		if (facts->run_slots[action->run]->overtaken)
+			note_in_vain(queue, 1);
 		cancel_slot(queue, facts->run_slots[action->run]);
 		break;
 	case LANDING_DO_LAND:
@@ -386,6 +507,7 @@ act(struct queue *queue, const struct queue_facts *facts,
 		break;
 	case LANDING_DO_RED:
 		xstrset(&record_of(queue)->red_told, action->tree);
+		proven(queue);
 		persist_changed(queue->core);
 		tell_red(queue->landings, action->tree);
 		break;
@@ -555,7 +677,14 @@ look(void *arg)
 		queue_move_begin(queue->move);
 		return;
 	}
-	if (is_empty(queue) && !queue->trial) {
+	if (is_empty(queue)) {
+		forget_overtaken(queue);
+		queue->proving = !queue->trial && proves(queue);
+	} else if (queue->proving) {
+		queue->proving = false;
+		xstrset(&queue->base_commit, NULL);
+	}
+	if (is_empty(queue) && !queue->trial && !queue->proving) {
 		if (record->to == NULL) {
 			/* Nothing waits: checks that run are of no use, and the
 			 * next item reads the branch again. */
@@ -574,7 +703,9 @@ look(void *arg)
 		int64_t now = clock_wall_ms();
 
 		queue_facts_make(queue, &facts);
+		note_moved(queue, &facts, now);
 		landing_plan_make(&facts.plan, now, &plan);
+		note_unused(queue, &facts, &plan);
 		tell_built(queue, &plan);
 		if (!plan.red && record_of(queue)->red_told != NULL) {
 			/* It was fixed, or has moved on. */
@@ -685,6 +816,12 @@ checked(
 	bool flaky;
 
 	if (!end->cancelled) {
+		if (end->verdict == CHECK_PASSED && slot->covers != NULL) {
+			queue->passed++;
+			queue->passed_overtaken |= slot->overtaken;
+		} else if (end->verdict == CHECK_FAILED && slot->overtaken) {
+			note_in_vain(queue, 1);
+		}
 		if (end->verdict == CHECK_UNJUDGED) {
 			/* What was to be checked may be gone: git gc ran
 			 * without our refs. The commits are built again. */
@@ -788,6 +925,7 @@ queue_begin(struct queue *queue)
 		check_slot_adopt(queue->slots[i].slot);
 	queue_item_drop_strays(queue);
 	end_others(queue);
+	landed_watch_begin(queue->landed);
 	upstream_begin(queue->upstream);
 	queue_look(queue);
 }
@@ -807,6 +945,7 @@ queue_new(struct landings *landings)
 	for (int i = 0; i < queue->slot_count; i++)
 		queue->slots[i].slot =
 		    check_slot_new(core, i + 1, on_checked, queue);
+	queue->landed = landed_watch_new(core);
 	queue->move = queue_move_new(queue);
 	queue->upstream = upstream_new(queue);
 	return queue;
@@ -818,6 +957,7 @@ queue_free(struct queue *queue)
 	if (queue == NULL)
 		return;
 	queue_move_free(queue->move);
+	landed_watch_free(queue->landed);
 	upstream_free(queue->upstream);
 	for (int i = 0; i < LANDING_SLOTS_MAX; i++) {
 		check_slot_free(queue->slots[i].slot);
@@ -830,6 +970,7 @@ queue_free(struct queue *queue)
 	loop_timer_free(queue->wake);
 	free(queue->base_commit);
 	free(queue->base_tree);
+	free(queue->planned);
 	free(queue->known_commit);
 	free(queue->known_tree);
 	free(queue->read);

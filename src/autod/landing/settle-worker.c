@@ -87,8 +87,10 @@ clean_step_reset(struct operation *op)
 	struct op_clean *c = (struct op_clean *)op;
 
 	worker_op_salvage(&c->op,
-	    &(struct salvage_what){
-		.then = SALVAGE_RESET, .head = c->head, .same = c->same },
+	    &(struct salvage_what){ .then = SALVAGE_RESET,
+		.head = c->head,
+		.same = c->same,
+		.unlocked = true },
 	    on_reset);
 }
 
@@ -315,12 +317,12 @@ on_returned(struct agent *agent, const struct err *err, void *arg)
 		return; /* the next daemon tells it */
 	err_set(&words, err != NULL ? err->code : -EBADMSG, "%s",
 	    err != NULL ? err->msg : fails);
-	if (words.code == -EUCLEAN)
+	if (words.code == -EUCLEAN && !fleet_drives(agent))
 		agent_park(agent, words.msg);
 	landings_fail(landings, landings_take_call(landings, item->id),
 	    item->worker, item->head, &words, err != NULL ? NULL : item->words);
 	settle_end(landings, item, agent,
-	    err != NULL ? LANDING_END_FAILED : LANDING_END_EJECTED, &words);
+	    err != NULL ? LANDING_END_TREE : LANDING_END_EJECTED, &words);
 }
 
 /* --- conflicts ------------------------------------------------------- */
@@ -328,7 +330,7 @@ on_returned(struct agent *agent, const struct err *err, void *arg)
 static const enum landing_result rebase_results[] = {
 	[OP_REBASE_CONFLICT] = LANDING_END_CONFLICT,
 	[OP_REBASE_STUCK] = LANDING_END_STUCK,
-	[OP_REBASE_FAILED] = LANDING_END_FAILED,
+	[OP_REBASE_FAILED] = LANDING_END_TREE,
 	[OP_REBASE_CANCELLED] = LANDING_END_CANCELLED,
 };
 

@@ -361,6 +361,7 @@ settle_landed(struct landings *landings, struct landing_item *item)
 			item->attempt != NULL ?
 			item->commit :
 			landings->core->state.landings.to,
+		    .result = item->overtaken ? "overtaken" : NULL,
 		    .count = item->place);
 	else
 		tell_reverted(landings, item);

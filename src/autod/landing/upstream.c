@@ -454,6 +454,7 @@ on_followed(enum git_land_result result, const char *detail,
 		up->again = true;
 		break;
 	case GIT_LAND_DIRTY:
+	case GIT_LAND_BUSY:
 		free(up->reason);
 		up->reason = xasprintf("your checkout of %s is in the way of "
 				       "what origin has: %s",
@@ -488,7 +489,7 @@ follow(struct upstream *up)
 	}
 	checkout_watch_looks(up->checkout);
 	up->step = STEP_FOLLOWS;
-	git_land(core->git, core_branch(core), up->ours, up->theirs,
+	git_land(core->git, core_branch(core), up->ours, up->theirs, NULL,
 	    core_lands_when_dirty(core), on_followed, up);
 }
 

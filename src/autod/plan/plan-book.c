@@ -256,7 +256,7 @@ plan_book_next_goal(const struct plan_floor *floor)
 {
 	int64_t last = (int64_t)floor->core->state.goal_ids, known = 0;
 
-	/* A book that was imported, or recovered, may be ahead. */
+	/* A book that was recovered may be ahead. */
 	book_get_int(floor->core->book, "SELECT max(g.number) FROM goals AS g",
 	    NULL, 0, &known, NULL);
 	return xasprintf("g%" PRId64, (known > last ? known : last) + 1);

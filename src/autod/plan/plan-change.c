@@ -418,10 +418,6 @@ plan_call_begin(struct plan_floor *floor, struct server_call *call)
 			"" :
 			", then restart the daemon");
 		break;
-	case PLAN_JOB:
-		serve_refuse(call, API_BUSY,
-		    "plans are being imported; try again in a moment");
-		break;
 	case PLAN_SAFE:
 		serve_refuse(call, API_FAILED, "goals are off: %s", floor->why);
 		break;

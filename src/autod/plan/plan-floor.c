@@ -24,14 +24,12 @@ static void on_landed(struct plan_floor *floor, const struct event *event);
 
 struct kind {
 	const char *method, *name;
-	bool replaces; /* the plans */
 };
 
 static const struct kind kinds[] = {
-	{ "overseer.store.check", "check", false },
-	{ "overseer.store.export", "export", false },
-	{ "overseer.store.import", "import", true },
-	{ "overseer.store.sql", "sql", false },
+	{ "overseer.store.check", "check" },
+	{ "overseer.store.export", "export" },
+	{ "overseer.store.sql", "sql" },
 };
 
 struct slot {
@@ -48,7 +46,6 @@ struct store_jobs {
 	const struct kind *kind;
 	char *file, *sql;
 	struct child *child;
-	bool closed; /* the plans, until it has ended */
 	struct json_object *report; /* NULL = it failed */
 	struct err err;
 };
@@ -98,19 +95,11 @@ read_report(const struct child_result *result, struct err *err)
 	return NULL;
 }
 
-/* The next call finds the plans as they are now. */
 static void
 job_ended(struct store_jobs *jobs)
 {
 	const struct plan_floor *floor = jobs->floor;
 
-	if (jobs->closed) {
-		plan_floor_open(jobs->floor);
-		if (jobs->report != NULL && floor->state == PLAN_SAFE) {
-			json_object_put(take_ptr(&jobs->report));
-			err_set(&jobs->err, API_FAILED, "%s", floor->why);
-		}
-	}
 	if (jobs->report == NULL)
 		serve_fail(floor->core, jobs->call, API_FAILED, jobs->err.msg);
 	else
@@ -164,11 +153,6 @@ job_begin(void *arg)
 {
 	struct store_jobs *jobs = arg;
 
-	/* The child says that there are goals, and they stay open. */
-	jobs->closed =
-	    jobs->kind->replaces && !plan_book_has_goals(jobs->floor);
-	if (jobs->closed)
-		plan_floor_close(jobs->floor);
 	if (spawn(jobs, &jobs->err) < 0)
 		job_ended(jobs);
 }
@@ -302,24 +286,6 @@ tell_safe(struct plan_floor *floor)
 }
 
 void
-plan_floor_close(struct plan_floor *floor)
-{
-	put(floor);
-	close_plans(floor);
-	floor->state = PLAN_JOB;
-}
-
-void
-plan_floor_open(struct plan_floor *floor)
-{
-	open_plans(floor);
-	tell_safe(floor);
-	begin(floor);
-	loop_call_request(floor->show);
-	auto_plan_changed(floor->mode);
-}
-
-void
 plan_floor_set_guest(
     struct plan_floor *floor, const struct plan_guest *guest, void *arg)
 {
@@ -340,7 +306,6 @@ digest(const struct plan_floor *floor)
 	case PLAN_SAFE:
 		return plan_digest(NULL, floor->why);
 	case PLAN_OFF:
-	case PLAN_JOB:
 		break;
 	}
 	return NULL;

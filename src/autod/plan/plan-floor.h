@@ -65,7 +65,6 @@ enum plan_state {
 	PLAN_OFF, /* not enabled, and there are no goals */
 	PLAN_OPEN,
 	PLAN_SAFE, /* the plans cannot be read: nothing is planned */
-	PLAN_JOB, /* a job puts other plans in their place: plan-floor.h */
 };
 
 /* The floor above keeps records of its own in the book. */
@@ -108,10 +107,6 @@ void plan_floor_free(struct plan_floor *floor);
 /* NULL = none. opened is called from here if the plans are open. */
 void plan_floor_set_guest(
     struct plan_floor *floor, const struct plan_guest *guest, void *arg);
-
-/* For a job: forget the plans, and read what is there now. */
-void plan_floor_close(struct plan_floor *floor);
-void plan_floor_open(struct plan_floor *floor);
 
 /* PLAN_OPEN only. */
 struct plan_set *plan_floor_set(const struct plan_floor *floor);

@@ -274,8 +274,6 @@ on_expects(void *arg)
 	struct plan_tasks *tasks = arg;
 	const struct plan_floor *floor = tasks->floor;
 
-	if (floor->state == PLAN_JOB)
-		return true;
 	if (!is_enabled(tasks))
 		return false;
 	if (planner_expects(floor->planner))
@@ -306,8 +304,7 @@ find_plan(struct plan_tasks *tasks, const struct task *t,
 	struct plan_floor *floor = tasks->floor;
 	cleanup_free char *goal = NULL, *node = NULL;
 
-	if (floor->state == PLAN_JOB ||
-	    (floor->state == PLAN_OPEN && !tasks->begun))
+	if (floor->state == PLAN_OPEN && !tasks->begun)
 		return err_set(err, -EINPROGRESS, "the plans are being read");
 	if (floor->state != PLAN_OPEN)
 		return err_set(err, -ESTALE, "goals are off");

@@ -151,7 +151,6 @@ state_word(enum plan_state state)
 	case PLAN_SAFE:
 		return "safe";
 	case PLAN_OFF:
-	case PLAN_JOB:
 		break;
 	}
 	return "off";

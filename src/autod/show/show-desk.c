@@ -72,6 +72,7 @@ struct click {
 	struct show_desk *desk; /* NULL = it is freed */
 	const struct page_change *change;
 	char id[HTTP_BEARER_SIZE];
+	struct buf body;
 	char *about;
 	struct http_exchange *exchange; /* NULL = it was answered */
 	struct child *child; /* llmc answer; NULL = none */
@@ -234,6 +235,7 @@ click_free(struct click *click)
 	if (click->child != NULL)
 		child_abandon(click->child);
 	free(click->about);
+	buf_release(&click->body);
 	buf_release(&click->answer);
 	free(click);
 }
@@ -387,7 +389,12 @@ show_desk_change(struct show_desk *desk, struct http_exchange *exchange,
 		click = desk->clicks[i];
 		if (click == NULL || strcmp(click->id, request->click) != 0)
 			continue;
-		if (click->status == 0)
+		if (click->change != change || click->body.len != len ||
+		    memcmp(click->body.data, body, len) != 0)
+			refuse(exchange, 409,
+			    "the number of this request was used for another "
+			    "one; send it with a number of its own");
+		else if (click->status == 0)
 			refuse(exchange, 409, "this is being done already");
 		else
 			reply(exchange, click->status, &click->answer);
@@ -408,6 +415,8 @@ show_desk_change(struct show_desk *desk, struct http_exchange *exchange,
 		click->desk = desk;
 		click->change = change;
 		strlcpy(click->id, request->click, sizeof click->id);
+		buf_init(&click->body);
+		buf_add(&click->body, body, len);
 		click->about = about_of(params, change->about);
 		click->exchange = exchange;
 		buf_init(&click->answer);

@@ -216,6 +216,7 @@ team_floor_free(struct team_floor *floor)
 		return;
 	emit_unsubscribe(floor->core, on_event, floor);
 	serve_set_gate(floor->core, NULL, NULL);
+	serve_set_target(floor->core, API_REACH_MESSAGE, NULL, NULL);
 	auto_set_team(floor->mode, NULL, NULL);
 	on_closed(floor);
 	plan_floor_set_guest(floor->plan, NULL, NULL);

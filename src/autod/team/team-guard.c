@@ -219,6 +219,31 @@ is_taken(struct team_floor *floor, struct server_call *call, const char *actor,
 	return false;
 }
 
+/* An agent reserves no more than it may change: all of the repository would
+ * stop everybody. True: one of them is more, and the call was refused. */
+static bool
+is_too_much(struct server_call *call, const struct task *task, char **paths)
+{
+	char **scope = task != NULL ? task->launch.scope_paths : NULL;
+
+	for (size_t i = 0; paths[i] != NULL; i++)
+		if (paths[i][0] == '\0') {
+			serve_refuse(call, API_E_UNAUTHORIZED,
+			    "the whole repository cannot be reserved; reserve "
+			    "the files and folders that you are about to "
+			    "change");
+			return true;
+		} else if (scope != NULL &&
+		    !scope_path_within(scope, paths[i])) {
+			serve_refuse(call, API_E_UNAUTHORIZED,
+			    "%s is outside of the scope of your task, so you "
+			    "cannot reserve it; reserve what you may change",
+			    paths[i]);
+			return true;
+		}
+	return false;
+}
+
 /* A new one, or the old one for longer. */
 static struct reservation *
 make(struct team_floor *floor, const struct agent *agent, const char *actor,
@@ -325,6 +350,20 @@ count_of(const struct team_reserve *reserve, const char *actor)
 	return count;
 }
 
+/* How many of these it does not have yet. */
+static size_t
+count_new(const struct team_reserve *reserve, const char *actor, char **paths)
+{
+	size_t count = 0;
+
+	for (; *paths != NULL; paths++) {
+		cleanup_free char *id = reservation_id(actor, *paths);
+
+		count += find(reserve, id) == NULL;
+	}
+	return count;
+}
+
 static void
 on_reserve(void *arg, struct server_call *call, struct json_object *params)
 {
@@ -346,9 +385,11 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 	}
 	actor = team_actor_of(agent);
 	team_reserve_sweep(floor, NULL);
-	if (is_taken(floor, call, actor, paths))
+	if (is_too_much(call, auto_task(agent), paths) ||
+	    is_taken(floor, call, actor, paths))
 		return;
-	if (count_of(floor->reserve, actor) + strv_count(paths) >
+	if (count_of(floor->reserve, actor) +
+		count_new(floor->reserve, actor, paths) >
 	    RESERVATION_MAX) {
 		serve_refuse(call, API_E_RATE,
 		    "an agent can reserve %d places; reserve a folder, or "

@@ -100,7 +100,7 @@ find_recipient(struct team_floor *floor, const char *to, const char *names,
 
 /* --- who may write to whom ---------------------------------------------- */
 
-/* May the agent that is this actor write to that one? */
+/* Does that actor work for this task? */
 static bool
 is_child(struct team_floor *floor, const struct task *task, const char *actor)
 {
@@ -110,17 +110,6 @@ is_child(struct team_floor *floor, const struct task *task, const char *actor)
 		return team_actor_spawned(floor, actor, task->id);
 	return task_is_child(other) &&
 	    strcmp(other->launch.parent, task->id) == 0;
-}
-
-static bool
-may_write_to(
-    struct team_floor *floor, const struct agent *agent, const char *actor)
-{
-	const struct task *task = auto_task(agent);
-
-	return task != NULL &&
-	    (text_is(task->launch.parent_actor, actor) ||
-		is_child(floor, task, actor));
 }
 
 static int
@@ -140,20 +129,84 @@ recipient_of_agent(struct team_floor *floor, const struct agent *agent,
 		set_recipient(floor, &who, task->launch.parent_actor);
 	} else {
 		code = find_recipient(floor, to, agent_names, &who, err);
-		if (code == 0 && text_begins(who.actor, "actor:") &&
-		    !may_write_to(floor, agent, who.actor)) {
-			code = API_E_UNAUTHORIZED;
-			err_set(err, code,
-			    "you may write to your parent, to agents that work "
-			    "for you, and to \"person\"; %s is none of these",
-			    to);
-		}
 	}
 	if (code == 0)
 		*ret = who;
 	else
 		recipient_release(&who);
 	return code;
+}
+
+/* The sandbox in which an actor of this host reads what it is told. */
+static enum box_mode
+box_of(struct team_floor *floor, const char *actor, enum api_kin kin)
+{
+	const struct settings *settings = floor->core->settings;
+	const struct agent *agent = team_actor_agent(floor, actor);
+	enum box_mode box = BOX_STRICT;
+
+	if (agent != NULL)
+		return box_mode_of(settings, agent->worker->name);
+	if (kin == API_KIN_CHILD)
+		return box_mode_of(settings, "team-1");
+	/* Its next worker may be any of auto mode. */
+	for (size_t i = 0; i < floor->fleet->count; i++) {
+		const char *name = floor->fleet->agents[i]->worker->name;
+
+		if (worker_is_auto(name) && !worker_is_team(name) &&
+		    box_mode_of(settings, name) < box)
+			box = box_mode_of(settings, name);
+	}
+	return box;
+}
+
+/* Whom a call writes to, for caller_reaches(). Who is on another host is known
+ * there, and that host decides (find_here()). */
+static int
+message_target(void *arg, const char *worker, const struct api_method *method,
+    struct json_object *params, struct api_target *ret_target)
+{
+	struct team_floor *floor = arg;
+	const struct agent *agent = fleet_find(floor->fleet, worker);
+	const struct task *task = agent != NULL ? auto_task(agent) : NULL;
+	cleanup_free char *actor = NULL, *host = NULL;
+	struct recipient who = { 0 };
+
+	if (agent == NULL)
+		return -ENOENT;
+	*ret_target = (struct api_target){
+		.name = method->name, .kin = API_KIN_PERSON, .box = BOX_STRICT
+	};
+	if (strcmp(method->name, "team.mail_send") == 0) {
+		ret_target->name = json_string_or(params, "to", "");
+		if (recipient_of_agent(
+			floor, agent, ret_target->name, &who, NULL) != 0)
+			return -ENOENT;
+		actor = take_ptr(&who.actor);
+		recipient_release(&who);
+	} else if (strcmp(method->name, "team.request_orchestrator") == 0) {
+		ret_target->name = "the agent that you work for";
+		actor = team_question_asked(floor, task);
+	} else {
+		ret_target->name = json_string_or(params, "requestId", "");
+		actor = team_requests_child(
+		    floor->requests, agent, ret_target->name);
+		if (actor == NULL)
+			return -ENOENT;
+	}
+	if (strcmp(actor, ACTOR_PERSON) == 0)
+		return 0;
+	if (task != NULL && text_is(task->launch.parent_actor, actor))
+		ret_target->kin = API_KIN_PARENT;
+	else if (team_actor_is_addressed(actor) ||
+	    (task != NULL && is_child(floor, task, actor)))
+		ret_target->kin = API_KIN_CHILD;
+	else
+		ret_target->kin = API_KIN_OTHER;
+	host = team_actor_host(floor, actor);
+	if (host == NULL)
+		ret_target->box = box_of(floor, actor, ret_target->kin);
+	return 0;
 }
 
 static int
@@ -314,35 +367,79 @@ on_person_send(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- from other hosts ----------------------------------------------------- */
 
-/* May this sender, who is on another host, write to that agent of this one?
- * Its parent and its children may, as those here. */
+/* Has that agent, or person, written to this host the mail that this answers?
+ */
 static bool
-is_family(struct team_floor *floor, const char *from, const char *to)
+is_answer(struct team_floor *floor, const char *host, const struct mail *mail,
+    const char *to)
+{
+	struct mail *asked = mail->reply_to != NULL ?
+	    team_post_read(floor, mail->reply_to) :
+	    NULL;
+	bool answers = asked != NULL && text_is(asked->from, to) &&
+	    text_is(asked->to_host, host);
+
+	mail_free(asked);
+	return answers;
+}
+
+static bool
+is_given_by(struct team_floor *floor, const char *host, const struct task *task)
+{
+	const struct auto_mode *mode = floor->mode;
+
+	return task != NULL && mode->hosts != NULL &&
+	    text_is(mode->hosts->owner(mode->hosts_arg, task), host);
+}
+
+/* Is it a child of that task, on that host? Where one is that was just offered
+ * to all hosts is not known yet. */
+static bool
+is_child_on(struct team_floor *floor, const char *host, const char *from,
+    const struct task *parent)
 {
 	const struct state *state = &floor->core->state;
-	const struct task *task = team_actor_task(floor, to);
 
-	if (strcmp(from, ACTOR_PERSON) == 0 ||
-	    strcmp(from, ACTOR_OVERSEER) == 0 || strcmp(to, ACTOR_PERSON) == 0)
-		return true;
-	if (task == NULL)
-		return false;
-	if (text_is(task->launch.parent_actor, from))
-		return true;
 	for (size_t i = 0; i < state->task_count; i++) {
-		cleanup_free char *actor = task_actor(state->tasks[i]);
+		const struct task *t = state->tasks[i];
+		cleanup_free char *actor = task_actor(t);
 
 		if (strcmp(actor, from) == 0)
-			return task_is_child(state->tasks[i]) &&
-			    strcmp(state->tasks[i]->launch.parent, task->id) ==
-			    0;
+			return task_is_child(t) &&
+			    strcmp(t->launch.parent, parent->id) == 0 &&
+			    (t->host == NULL ? t->worker == NULL :
+					       strcmp(t->host, host) == 0);
 	}
 	return false;
 }
 
+/* May a host write that to this agent? It can do here what an agent of its own
+ * could do. Who has given a task may write to the agent that is on it; that
+ * agent's children may, from where they are; anybody may answer, and tell
+ * people. Nobody is a person or the overseer here because another host says
+ * so. */
+static bool
+may_write(struct team_floor *floor, const char *host, const struct mail *mail,
+    const char *to)
+{
+	const struct task *task = team_actor_task(floor, to);
+	bool is_system = strcmp(mail->from, ACTOR_PERSON) == 0 ||
+	    strcmp(mail->from, ACTOR_OVERSEER) == 0;
+
+	if (is_answer(floor, host, mail, to))
+		return true;
+	if (strcmp(to, ACTOR_PERSON) == 0)
+		return !is_system;
+	if (task == NULL)
+		return false;
+	if (is_given_by(floor, host, task))
+		return true;
+	return !is_system && is_child_on(floor, host, mail->from, task);
+}
+
 /* To whom here: the parent of one that was handed over is another one. */
 static int
-find_here(struct team_floor *floor, const struct mail *mail,
+find_here(struct team_floor *floor, const char *host, const struct mail *mail,
     struct recipient *who, struct err *err)
 {
 	const struct task *child = team_actor_task(floor, mail->from);
@@ -351,7 +448,10 @@ find_here(struct team_floor *floor, const struct mail *mail,
 
 	if (strcmp(to, ACTOR_PERSON) == 0) {
 		xstrset(&who->actor, to);
-		return 0;
+		return may_write(floor, host, mail, to) ?
+		    0 :
+		    err_set(err, API_E_NOT_FOUND,
+			"people of another host are written to by agents");
 	}
 	if (child != NULL && task_is_child(child) &&
 	    text_begins(to, "actor:") && team_actor_task(floor, to) == NULL)
@@ -359,11 +459,16 @@ find_here(struct team_floor *floor, const struct mail *mail,
 	code = find_recipient(floor, to, person_names, who, err);
 	if (code == 0 && team_actor_find(floor, who->actor) == TEAM_ACTOR_ENDED)
 		code = err_set(err, API_E_NOT_FOUND, "%s has ended", to);
-	if (code == 0 && !is_family(floor, mail->from, who->actor))
+	if (code == 0 && !may_write(floor, host, mail, who->actor))
 		code = err_set(err, API_E_NOT_FOUND,
-		    "%s is not the parent of %s, nor works for it: agents "
-		    "write to those only",
-		    to, mail->from);
+		    strcmp(mail->from, ACTOR_PERSON) == 0 ?
+			"%s has no task of that host: people write to it with "
+			"llmc mail send on its own host (%s)" :
+			"%s is not the parent of %s, nor works for it: agents "
+			"write to those only",
+		    to,
+		    strcmp(mail->from, ACTOR_PERSON) == 0 ? "by ssh" :
+							    mail->from);
 	return code;
 }
 
@@ -393,13 +498,16 @@ on_deliver(void *arg, struct server_call *call, struct json_object *params)
 		json_set_string(result, "to", known->to);
 		json_set_string(result, "to_worker", known->to_worker);
 		mail_free(mail);
-	} else if ((code = find_here(floor, mail, &who, &err)) != 0 ||
+	} else if ((code = find_here(floor, host, mail, &who, &err)) != 0 ||
 	    (code = team_post_limit(floor, mail->from, who.actor, &err)) != 0) {
 		mail_free(mail);
 	} else {
 		json_set_string(result, "to", who.actor);
 		json_set_string(result, "to_worker", who.worker);
-		if (mail->from_host == NULL)
+		/* Who has given the task sends mail of others on. */
+		if (mail->from_host == NULL ||
+		    !is_given_by(
+			floor, host, team_actor_task(floor, who.actor)))
 			xstrset(&mail->from_host, host);
 		xstrset(&mail->to, who.actor);
 		xstrset(&mail->to_worker, who.worker);
@@ -748,6 +856,7 @@ team_mail_register(struct team_floor *floor)
 		{ "mail.ack", on_person_ack },
 	};
 
+	serve_set_target(floor->core, API_REACH_MESSAGE, message_target, floor);
 	for (size_t i = 0; i < nitems(methods); i++)
 		serve_handle(
 		    floor->core, methods[i].method, methods[i].fn, floor);

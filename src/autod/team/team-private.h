@@ -343,6 +343,10 @@ void team_question_task_text(
 const char *
 team_question_answers(struct team_floor *floor, const struct task *task);
 
+/* Who is asked by the agent with this task (NULL = none): the actor that it
+ * works for, or a person. The caller frees it. */
+char *team_question_asked(struct team_floor *floor, const struct task *task);
+
 /* The id of the question of a call, the same for the same call; and the
  * question with this id. The caller frees both. */
 char *team_question_id(const struct agent *agent, struct json_object *params);
@@ -416,6 +420,11 @@ team_requests_asks(struct team_requests *requests, const struct agent *agent);
 
 /* How many have no answer. */
 size_t team_requests_count(const struct team_requests *requests);
+
+/* The actor that has asked this agent the question; the caller frees it. NULL =
+ * no question of this host is put to it by that id. */
+char *team_requests_child(const struct team_requests *requests,
+    const struct agent *agent, const char *id);
 
 /* For llmc goal tree: how many questions of this actor have no answer, and why
  * it does not go on (the caller frees it; NULL = it does). words: with what it

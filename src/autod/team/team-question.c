@@ -67,13 +67,23 @@ team_question_id(const struct agent *agent, struct json_object *params)
 	return xasprintf("R_%s", hash);
 }
 
+char *
+team_question_asked(struct team_floor *floor, const struct task *task)
+{
+	const char *parent = task != NULL ? task->launch.parent_actor : NULL;
+
+	return xstrdup(parent != NULL &&
+		    team_actor_find(floor, parent) == TEAM_ACTOR_OPEN ?
+		parent :
+		ACTOR_PERSON);
+}
+
 struct request *
 team_question_make(struct team_floor *floor, const struct agent *agent,
     const struct task *task, const char *id, struct json_object *params)
 {
 	struct request *r = request_new();
 	struct json_object *options = NULL;
-	const struct task_launch *launch = task != NULL ? &task->launch : NULL;
 
 	xstrset(&r->id, id);
 	r->child = team_actor_of(agent);
@@ -83,16 +93,13 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 		xstrset(&r->task, task->id);
 		r->run = task_attempt_id(task);
 	}
-	if (launch != NULL && launch->parent_actor != NULL &&
-	    team_actor_find(floor, launch->parent_actor) == TEAM_ACTOR_OPEN) {
-		cleanup_free char *host =
-		    team_actor_host(floor, launch->parent_actor);
+	r->parent = team_question_asked(floor, task);
+	if (strcmp(r->parent, ACTOR_PERSON) != 0) {
+		cleanup_free char *host = team_actor_host(floor, r->parent);
 
-		xstrset(&r->parent, launch->parent_actor);
 		/* Another host knows whether that has ended. */
-		xstrset(&r->parent_task, host == NULL ? launch->parent : NULL);
-	} else {
-		xstrset(&r->parent, ACTOR_PERSON);
+		if (task != NULL && host == NULL)
+			xstrset(&r->parent_task, task->launch.parent);
 	}
 	xstrset(&r->message, json_string_or(params, "message", ""));
 	if (json_object_object_get_ex(params, "options", &options))

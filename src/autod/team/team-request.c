@@ -765,6 +765,18 @@ team_requests_count(const struct team_requests *requests)
 	return requests->registry.count;
 }
 
+char *
+team_requests_child(const struct team_requests *requests,
+    const struct agent *agent, const char *id)
+{
+	const struct request *r =
+	    request_registry_find(&requests->registry, id);
+	cleanup_free char *actor = team_actor_of(agent);
+
+	return r != NULL && strcmp(r->parent, actor) == 0 ? xstrdup(r->child) :
+							    NULL;
+}
+
 size_t
 team_requests_pending(struct team_requests *requests, const char *actor)
 {

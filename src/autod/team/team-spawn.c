@@ -232,6 +232,7 @@ know(struct asked *a)
 		a->facts.at_work +=
 		    member->task != a->task && !is_waiting(a, member);
 	}
+	a->facts.at_work += fleet_given_count(a->floor->fleet);
 	floor = a->floor;
 	settings_list(floor->core->settings, "team.allowed_roles", &list);
 	a->roles = strv_copy(list);
@@ -659,13 +660,6 @@ has_news(const struct task *t)
 	return strv_count(t->attempt.untold) > 0;
 }
 
-/* Is it not known just now who has not begun, and what mail there is? */
-static bool
-is_busy(const struct team_floor *floor)
-{
-	return floor->plan->state == PLAN_JOB;
-}
-
 bool
 team_wait_waits(void *arg, struct agent *agent)
 {
@@ -674,8 +668,6 @@ team_wait_waits(void *arg, struct agent *agent)
 
 	if (t == NULL)
 		return false;
-	if (is_busy(floor))
-		return t->attempt.has_spawned;
 	team_family_look(floor, t);
 	return is_rebase_due(t) || has_news(t) ||
 	    team_family_open(floor, t->id, NULL) > 0;
@@ -730,8 +722,6 @@ consider(struct team_floor *floor, struct agent *agent)
 		auto_clear_worker(agent); /* it has lost its task */
 		return;
 	}
-	if (is_busy(floor))
-		return;
 	team_family_look(floor, t);
 	count = team_family_open(floor, t->id, &names);
 	reason = xasprintf("waits for %s", names.data);

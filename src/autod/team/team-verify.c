@@ -423,7 +423,7 @@ end(struct op_verify *v, const struct err *err, void (*act)(struct op_verify *))
 	if (err == NULL)
 		act(v);
 	else if (err->code != -ECANCELED)
-		agent_move(v->op.agent, WORKER_ERROR, err->msg);
+		agent_tree_failed(v->op.agent, err);
 	json_object_put(v->result);
 	buf_release(&v->words);
 	free(v);

@@ -47,9 +47,9 @@ static const struct schema row = {
 static const struct schema report =
     API_OBJECT(SCHEMA_MAY("ok", BOOL, "check: nothing is wrong"),
 	COUNT("records",
-	    "goals, nodes, assignments, "
+	    "check: goals, nodes, assignments, "
 	    "crystallizations, mail, requests and reservations"),
-	COUNT("events", NULL),
+	COUNT("events", "check"),
 	WORDS("problems", "check: what is wrong, the first 100"),
 	SCHEMA_MAY("file", STRING, "export: that was written"),
 	WORDS("columns", "sql: their names"),

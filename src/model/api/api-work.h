@@ -58,7 +58,7 @@ extern const struct schema api_landing_reverted;
 /* The parameters and results of the methods that look into the book:
  * overseer.store.*, overseer.events and overseer.why. */
 
-extern const struct schema api_store_file_params; /* of export and import */
+extern const struct schema api_store_file_params; /* of export */
 extern const struct schema api_store_sql_params;
 extern const struct schema_field api_store_result; /* of every job */
 

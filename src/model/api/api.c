@@ -29,16 +29,6 @@ static const struct schema api_task_add_params = API_OBJECT(
 	"words for what its host must have, with commas between them"),
     SENDER);
 
-static const struct schema api_letter_params =
-    API_OBJECT(SCHEMA_IS("host", STRING, "its name in the fleet"),
-	SCHEMA_IS("method", STRING,
-	    "what is asked of its daemon; \"answer\": of an ask there"),
-	SCHEMA_MAY("params", OBJECT,
-	    "its parameters; of an answer: ask, text, yes, no"));
-static const struct schema letter_members =
-    API_OBJECT(SCHEMA_IS("result", ANY, "what it has answered"));
-static const struct schema_field api_letter_result = RESULT(letter_members);
-
 static const struct schema api_task_from_params = API_OBJECT(
     SCHEMA_IS("issue", STRING, "its number, or the address of its page"));
 
@@ -314,168 +304,192 @@ static const struct schema_field view_message = RESULT(view_notification);
 
 const struct api_method api_methods[] = {
 	{ "hook.event", "report an event of a worker's session",
-	    API_OWN | API_STOPPING, API_WORKER, &hook_event_schema,
-	    &hook_result, ERRORS{ 0 } },
+	    API_OWN | API_STOPPING, API_WORKER, API_REACH_NOTHING,
+	    &hook_event_schema, &hook_result, ERRORS{ 0 } },
 	{ "worker.add", "create a worker, with its branch and its worktree",
-	    API_ONESHOT, AGENTS, &worker_params, &add_result,
+	    API_ONESHOT, REPAIRS, API_REACH_PERSON, &worker_params, &add_result,
 	    ERRORS{ API_FAILED, 0 } },
 	{ "worker.nuke",
 	    "remove a worker, its worktree and its branch; its work is "
 	    "salvaged",
-	    API_ONESHOT, API_PERSON, &worker_params, &nuke_result,
-	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON, &worker_params,
+	    &nuke_result, ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.reset",
 	    "reset a worker to the default branch, without a task; its work is "
 	    "salvaged",
-	    API_ONESHOT, REPAIRS, &reset_params, &reset_result,
-	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
+	    API_ONESHOT, REPAIRS, API_REACH_PERSON, &reset_params,
+	    &reset_result, ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.start",
 	    "give a task to a free worker, or to one that is about to be free",
-	    API_SENT, AGENTS, &start_params, &start_result,
+	    API_SENT, AGENTS, API_REACH_FREE, &start_params, &start_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
 	{ "worker.pause",
 	    "let a worker finish its turn and take no new task until "
 	    "auto.resume",
-	    API_ONESHOT, API_PERSON, &pause_params, &pause_result,
-	    ERRORS{ API_UNKNOWN, 0 } },
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON, &pause_params,
+	    &pause_result, ERRORS{ API_UNKNOWN, 0 } },
 	{ "worker.stop",
 	    "end the session of a worker, and keep its task and its work",
-	    API_ONESHOT, API_PERSON, &worker_params, &worker_stop_result,
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON, &worker_params,
+	    &worker_stop_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.message", "send a worker a message about its task", API_SENT,
-	    AGENTS, &message_params, &message_result,
+	    AGENTS, API_REACH_WORKER, &message_params, &message_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
 	{ "worker.reject", "send finished work back with reasons", API_SENT,
-	    AGENTS, &api_landing_reject_params, &api_landing_reject_result,
+	    AGENTS, API_REACH_WORK, &api_landing_reject_params,
+	    &api_landing_reject_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_CHANGED, API_FAILED,
 		0 } },
 	{ "worker.accept",
 	    "land a worker's work on the default branch, as one commit",
-	    API_ONESHOT, API_PERSON, &api_landing_accept_params,
-	    &api_landing_accept_result,
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON,
+	    &api_landing_accept_params, &api_landing_accept_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, API_CHANGED,
 		0 } },
 	{ "worker.rebase",
 	    "rebase a worker's finished work onto the default branch", 0,
-	    AGENTS, &worker_params, &api_landing_rebase_result,
+	    AGENTS, API_REACH_WORK, &worker_params, &api_landing_rebase_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "worker.review",
 	    "rebase finished work for a review; accept and reject then apply "
 	    "to it",
-	    0, AGENTS, &api_landing_review_params, &api_landing_review_result,
+	    0, AGENTS, API_REACH_WORK, &api_landing_review_params,
+	    &api_landing_review_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "review.get",
 	    "show what a worker has changed, as it would land, or what a task "
 	    "landed as",
-	    0, REPAIRS, &api_review_get_params, &api_review_get_result,
+	    0, REPAIRS, API_REACH_PERSON, &api_review_get_params,
+	    &api_review_get_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "screen.get", "show what is on a worker's screen", 0, REPAIRS,
-	    &api_screen_get_params, &api_screen_get_result,
+	    API_REACH_PERSON, &api_screen_get_params, &api_screen_get_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, 0 } },
 	{ "replay.get", "show how the work on a task went", 0, REPAIRS,
-	    &api_replay_get_params, &api_replay_get_result,
+	    API_REACH_PERSON, &api_replay_get_params, &api_replay_get_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.pick", "land a worker's current work, whatever its status",
-	    API_ONESHOT, API_PERSON, &api_landing_pick_params,
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON, &api_landing_pick_params,
 	    &api_landing_pick_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, API_CHANGED, 0 } },
 	{ "worker.wait", "wait until a worker reaches a status", 0, ALL,
-	    &wait_params, &wait_result, ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
-	{ "landing.list", "show the landing queue", 0, ALL, &no_params,
-	    &api_landing_list_result, ERRORS{ 0 } },
+	    API_REACH_NOTHING, &wait_params, &wait_result,
+	    ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
+	{ "landing.list", "show the landing queue", 0, ALL, API_REACH_NOTHING,
+	    &no_params, &api_landing_list_result, ERRORS{ 0 } },
 	{ "landing.revert",
 	    "take a landed commit back with a new one, through the landing "
 	    "queue",
-	    API_ONESHOT, API_PERSON, &api_landing_revert_params,
-	    &api_landing_revert_result, ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON,
+	    &api_landing_revert_params, &api_landing_revert_result,
+	    ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
 	{ "task.add", "add a task to the folder of tasks",
-	    API_ONESHOT | API_SENT, AGENTS, &api_task_add_params,
-	    &api_task_add_result, ERRORS{ API_FAILED, 0 } },
+	    API_ONESHOT | API_SENT, AGENTS, API_REACH_SHARED,
+	    &api_task_add_params, &api_task_add_result,
+	    ERRORS{ API_FAILED, 0 } },
 	{ "task.from", "take an issue of the forge as a task", 0, API_PERSON,
-	    &api_task_from_params, &api_task_from_result,
+	    API_REACH_PERSON, &api_task_from_params, &api_task_from_result,
 	    ERRORS{ API_BUSY, API_FAILED, 0 } },
 	{ "task.edit", "change the text of a task that waits or has failed",
-	    API_ONESHOT | API_SENT, AGENTS, &api_task_edit_params,
-	    &api_task_edit_result,
+	    API_ONESHOT | API_SENT, AGENTS, API_REACH_TASK,
+	    &api_task_edit_params, &api_task_edit_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_CHANGED, API_FAILED, 0 } },
 	{ "task.priority", "change how soon a task is wanted",
-	    API_ONESHOT | API_SENT, AGENTS, &api_task_priority_params,
-	    &api_task_priority_result,
+	    API_ONESHOT | API_SENT, AGENTS, API_REACH_TASK,
+	    &api_task_priority_params, &api_task_priority_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
 	{ "task.retry", "do a task again that failed or has landed",
-	    API_ONESHOT | API_SENT, AGENTS, &api_task_params,
+	    API_ONESHOT | API_SENT, AGENTS, API_REACH_TASK, &api_task_params,
 	    &api_task_retry_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
 	{ "task.drop", "remove a task", API_ONESHOT | API_SENT, AGENTS,
-	    &api_task_params, &api_task_drop_result,
+	    API_REACH_TASK, &api_task_params, &api_task_drop_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "task.abort", "end a task that goes wrong", 0, API_PERSON,
-	    &api_task_abort_params, &api_task_abort_result,
+	    API_REACH_PERSON, &api_task_abort_params, &api_task_abort_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
 	{ "auto.resume",
 	    "let what is paused continue: workers, and all of auto mode", 0,
-	    API_PERSON, &resume_params, &resume_result,
+	    API_PERSON, API_REACH_PERSON, &resume_params, &resume_result,
 	    ERRORS{ API_UNKNOWN, 0 } },
-	{ "fleet.letter", "ask the daemon of another host of the fleet", 0,
-	    API_PERSON, &api_letter_params, &api_letter_result,
-	    ERRORS{ API_FAILED, 0 } },
 	{ "fleet.events", "what happened on the other hosts of the fleet", 0,
-	    API_PERSON, &no_params, &api_events_result, ERRORS{ 0 } },
+	    API_PERSON, API_REACH_PERSON, &no_params, &api_events_result,
+	    ERRORS{ 0 } },
 	{ "daemon.info", "report who the daemon is and how it is doing", 0, ALL,
-	    &no_params, &info_result, ERRORS{ 0 } },
-	{ "daemon.reload", "read the settings again", 0, API_PERSON, &no_params,
-	    &nothing_result, ERRORS{ API_FAILED, 0 } },
+	    API_REACH_NOTHING, &no_params, &info_result, ERRORS{ 0 } },
+	{ "daemon.reload", "read the settings again", 0, API_PERSON,
+	    API_REACH_PERSON, &no_params, &nothing_result,
+	    ERRORS{ API_FAILED, 0 } },
 	{ "daemon.stop", "stop the daemon", API_STOPPING | API_EARLY,
-	    API_PERSON, &stop_params, &stop_result,
+	    API_PERSON, API_REACH_PERSON, &stop_params, &stop_result,
 	    ERRORS{ API_BUSY, API_FAILED, 0 } },
 	{ "view.get", "everything that is shown, as it is now", API_STOPPING,
-	    REPAIRS, &view_params, &view_result, ERRORS{ 0 } },
+	    REPAIRS, API_REACH_PERSON, &view_params, &view_result,
+	    ERRORS{ 0 } },
 	{ "view.follow",
 	    "the same and what changes of it: first \"snapshot\", then a "
 	    "\"change\" for each change",
-	    API_STREAM, REPAIRS, &no_params, &view_message, ERRORS{ 0 } },
+	    API_STREAM, REPAIRS, API_REACH_PERSON, &no_params, &view_message,
+	    ERRORS{ 0 } },
 	{ "metrics.get", "what is measured, as text for Prometheus", 0, REPAIRS,
-	    &no_params, &metrics_result, ERRORS{ 0 } },
+	    API_REACH_PERSON, &no_params, &metrics_result, ERRORS{ 0 } },
 	{ "charts.get", "what the pictures of a period are drawn from", 0,
-	    REPAIRS, &charts_params, &charts_shape,
+	    REPAIRS, API_REACH_PERSON, &charts_params, &charts_shape,
 	    ERRORS{ API_BUSY, API_FAILED, 0 } },
 	{ "web.get", "whether the page is open, and where", 0, API_PERSON,
-	    &web_params, &web_result, ERRORS{ 0 } },
+	    API_REACH_PERSON, &web_params, &web_result, ERRORS{ 0 } },
 	{ "events.follow",
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",
-	    API_STREAM, ALL, &no_params, &event_record_schema, ERRORS{ 0 } },
+	    API_STREAM, ALL, API_REACH_NOTHING, &no_params,
+	    &event_record_schema, ERRORS{ 0 } },
 	{ "sandbox.refused",
 	    "report a host that a worker's sandbox did not let it reach",
-	    API_OWN, API_WORKER, &refused_params, &nothing_result,
-	    ERRORS{ 0 } },
+	    API_OWN, API_WORKER, API_REACH_NOTHING, &refused_params,
+	    &nothing_result, ERRORS{ 0 } },
 	{ "ask.end",
 	    "note the answer to an ask, or that nothing is to be done about it",
-	    API_ONESHOT, API_PERSON, &ask_end_params, &ask_end_result,
-	    ERRORS{ 0 } },
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON, &ask_end_params,
+	    &ask_end_result, ERRORS{ 0 } },
 	{ "ask.seen", "note that a person has seen these asks", 0, API_PERSON,
-	    &ask_seen_params, &nothing_result, ERRORS{ 0 } },
+	    API_REACH_PERSON, &ask_seen_params, &nothing_result, ERRORS{ 0 } },
 	API_GOAL_ROWS{ "overseer.store.check", "look for damage in the book",
-	    API_ONESHOT, API_PERSON, &no_params, &api_store_result,
-	    ERRORS{ API_FAILED, 0 } },
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON, &no_params,
+	    &api_store_result, ERRORS{ API_FAILED, 0 } },
 	{ "overseer.store.export",
 	    "write all goals, and what happened, to a file", API_ONESHOT,
-	    API_PERSON, &api_store_file_params, &api_store_result,
-	    ERRORS{ API_FAILED, 0 } },
-	{ "overseer.store.import", "read the goals of an export into the book",
-	    API_ONESHOT, API_PERSON, &api_store_file_params, &api_store_result,
-	    ERRORS{ API_FAILED, 0 } },
+	    API_PERSON, API_REACH_PERSON, &api_store_file_params,
+	    &api_store_result, ERRORS{ API_FAILED, 0 } },
 	{ "overseer.store.sql", "answer a query in SQL", API_ONESHOT,
-	    API_PERSON | API_REPAIR, &api_store_sql_params, &api_store_result,
-	    ERRORS{ API_FAILED, 0 } },
+	    API_PERSON | API_REPAIR, API_REACH_PERSON, &api_store_sql_params,
+	    &api_store_result, ERRORS{ API_FAILED, 0 } },
 	{ "overseer.events", "report what happened, from the book", API_ONESHOT,
-	    API_PERSON, &api_events_params, &api_events_result,
-	    ERRORS{ API_E_UNKNOWN, API_FAILED, 0 } },
+	    API_PERSON, API_REACH_PERSON, &api_events_params,
+	    &api_events_result, ERRORS{ API_E_UNKNOWN, API_FAILED, 0 } },
 	{ "overseer.why", "tell why something of a plan is where it is",
-	    API_ONESHOT, API_PERSON, &api_why_params, &api_why_result,
-	    ERRORS{ API_E_UNKNOWN, API_FAILED, 0 } },
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON, &api_why_params,
+	    &api_why_result, ERRORS{ API_E_UNKNOWN, API_FAILED, 0 } },
 
-	API_TEAM_ROWS{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+	API_TEAM_ROWS{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL },
+};
+
+/* Which kin a method reaches, without a sandbox and out of one. */
+#define KIN(kin) (1U << API_KIN_##kin)
+#define FAMILY   (KIN(SELF) | KIN(CHILD) | KIN(PARENT))
+#define LETTERS  (KIN(CHILD) | KIN(PARENT) | KIN(PERSON))
+#define EVERYONE (~0U)
+
+static const struct {
+	unsigned free, boxed;
+} reaches[API_REACH_COUNT] = {
+	[API_REACH_NOTHING] = { EVERYONE, EVERYONE },
+	[API_REACH_FREE] = { EVERYONE, KIN(FREE) | KIN(CHILD) },
+	[API_REACH_WORKER] = { EVERYONE, FAMILY },
+	[API_REACH_WORK] = { EVERYONE, KIN(CHILD) },
+	[API_REACH_TASK] = { KIN(SELF), KIN(SELF) },
+	[API_REACH_MESSAGE] = { LETTERS, LETTERS },
+	[API_REACH_SHARED] = { EVERYONE, EVERYONE },
 };
 
 const char *const api_caller_words[] = { "person", "repair", "worker", "reader",
@@ -632,5 +646,69 @@ caller_check(const struct caller *caller, const struct api_method *method,
 		    "%s is refused: this is the session of %s, which reports "
 		    "nothing for %s",
 		    method->name, own, worker != NULL ? worker : "others");
+	return 0;
+}
+
+/* A target that is not the caller's to reach. */
+static int
+refuse_kin(const struct api_method *method, const char *worker,
+    const struct api_target *target, struct err *err)
+{
+	switch (method->reach) {
+	case API_REACH_TASK:
+		return err_set(err, -EPERM,
+		    "%s was not added by %s, and agents change only tasks that "
+		    "they have added; a person can, in a terminal outside of "
+		    "this session",
+		    target->name, worker);
+	case API_REACH_MESSAGE:
+		return err_set(err, -EPERM,
+		    "you may write to your parent, to agents that work for "
+		    "you, and to \"person\"; %s is none of these",
+		    target->name);
+	case API_REACH_FREE:
+		return err_set(err, -EPERM,
+		    "%s has a task already, and it is not from %s; a worker in "
+		    "a sandbox gives tasks only to workers that have none",
+		    target->name, worker);
+	default:
+		return err_set(err, -EPERM,
+		    "%s is refused: %s does not work for %s%s, and a worker in "
+		    "a sandbox reaches only its own; a person can, in a "
+		    "terminal outside of this session",
+		    method->name, target->name, worker,
+		    method->reach == API_REACH_WORKER ?
+			", nor gave it its task" :
+			"");
+	}
+}
+
+int
+caller_reaches(const struct api_method *method, const char *worker,
+    enum box_mode box, const struct api_target *target, struct err *err)
+{
+	bool boxed = box != BOX_OFF;
+	unsigned kin =
+	    boxed ? reaches[method->reach].boxed : reaches[method->reach].free;
+
+	if (method->reach == API_REACH_PERSON)
+		return err_set(
+		    err, -EPERM, "%s is refused to agents", method->name);
+	if (!(kin & 1U << target->kin))
+		return refuse_kin(method, worker, target, err);
+	if (method->reach == API_REACH_NOTHING ||
+	    method->reach == API_REACH_SHARED)
+		return 0;
+	if (target->box < box)
+		return err_set(err, -EPERM,
+		    "%s is refused: the sandbox of %s is less strict than that "
+		    "of this session; a person can, in a terminal outside of "
+		    "it",
+		    method->name, target->name);
+	if (boxed && target->waits)
+		return err_set(err, -EPERM,
+		    "%s is refused: %s waits for a person, whom a worker in a "
+		    "sandbox does not answer for",
+		    method->name, target->name);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "api-error.h"
+#include "box-plan.h"
 
 struct api_method;
 struct err;
@@ -42,11 +43,26 @@ struct schema_field;
 #define API_WORKER 4u /* a worker's session, at the worker's own socket */
 #define API_READER 8u /* a worker's session elsewhere, or unknown */
 
+/* What a worker's call reaches beside its own session. No row may lack it: 0 is
+ * none of them. */
+enum api_reach {
+	API_REACH_NOTHING = 1, /* it reads, or tells of its caller */
+	API_REACH_PERSON, /* no worker calls it */
+	API_REACH_FREE, /* a worker that is to get a task */
+	API_REACH_WORKER, /* the conversation of a worker */
+	API_REACH_WORK, /* the finished work of a worker */
+	API_REACH_TASK,
+	API_REACH_MESSAGE, /* whom it writes to */
+	API_REACH_SHARED, /* what all share: within the bounds of its handler */
+	API_REACH_COUNT
+};
+
 struct api_method {
 	const char *name; /* "worker.start" */
 	const char *help; /* one line */
 	unsigned flags;
 	unsigned callers;
+	enum api_reach reach;
 	const struct schema *params;
 	const struct schema_field *result;
 	const enum api_error *errors; /* beyond the common ones; ends with 0 */
@@ -101,5 +117,35 @@ bool caller_is_anybody(const struct api_method *method);
  * often ended. -EPERM: no, and err says why. */
 int caller_check(const struct caller *caller, const struct api_method *method,
     const char *worker, bool life, struct err *err);
+
+/*
+ * What a worker that calls may reach: one rule for all methods. Without a
+ * sandbox it drives other workers as a person's hand does, and changes only
+ * tasks that it has added. Out of a sandbox it reaches only what is at least as
+ * boxed and is its own, its child's or its parent's; nothing of a person's.
+ */
+
+/* Whose the target is, seen from the caller. */
+enum api_kin {
+	API_KIN_OTHER, /* a person's, or another agent's */
+	API_KIN_SELF, /* the caller, or a task that it has added */
+	API_KIN_CHILD, /* works for it */
+	API_KIN_PARENT, /* it works for that one */
+	API_KIN_FREE, /* a worker without a task */
+	API_KIN_PERSON, /* a person, who is only written to */
+	API_KIN_COUNT
+};
+
+struct api_target {
+	const char *name; /* for people */
+	enum api_kin kin;
+	enum box_mode box; /* in which what the call says is read */
+	bool waits; /* for a person: a review, or an answer */
+};
+
+/* May worker, which is in this box, reach the target with the method? -EPERM:
+ * no, and err says why. */
+int caller_reaches(const struct api_method *method, const char *worker,
+    enum box_mode box, const struct api_target *target, struct err *err);
 
 #endif

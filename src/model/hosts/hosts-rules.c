@@ -94,6 +94,15 @@ static const struct schema_field share_fields[] = {
 };
 const struct schema share_schema = SCHEMA_OF(struct share, share_fields);
 
+bool
+hosts_commit_is(const char *text)
+{
+	size_t len = strlen(text);
+
+	return (len == 40 || len == 64) &&
+	    strspn(text, "0123456789abcdef") == len;
+}
+
 char *
 share_id(const char *host, const char *task)
 {

@@ -108,6 +108,10 @@ struct share {
 };
 extern const struct schema share_schema;
 
+/* Is it the whole id of a commit? What another host says goes to no git
+ * otherwise. */
+bool hosts_commit_is(const char *text);
+
 /* The id of a task in the shared book: "t17-HOST". The caller frees it. */
 char *share_id(const char *host, const char *task);
 

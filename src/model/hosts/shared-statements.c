@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "hosts-rules.h"
 #include "id.h"
 #include "shared-statements.h"
 
 #define ROLE_MAX 63
+
+/* Ages and lengths are the server's, in milliseconds; {lease} is another. */
+#define DAY          "86400000"
+#define MONTH        "2592000000"
+#define RETURN       "30000" /* before others may claim what was given back */
+#define FENCE_LEAP   "1000" /* attempts that a server may have lost */
+#define LETTERS_MAX  "300" /* open ones of a host to another */
+#define LANDERS_MAX  "20" /* branches of a host */
+#define RESERVED_MAX "200" /* of a host */
 
 /* Of a host that is up with this boot; $1 is the boot. */
 #define UP_WITH(boot)                                         \
@@ -66,11 +76,23 @@
 #define MINE                                                           \
 	"where task.task=$1 and task.fence=$2 and task.host=me() and " \
 	"task.boot=$3 and task.state='claimed'"
-/* A lander: branch $3, fence $4, boot $5. */
-#define LANDER                                                     \
-	"exists(select 1 from lander where lander.branch=$3 and "  \
-	"lander.fence=$4 and lander.host=me() and lander.boot=$5 " \
-	"and lander.lease_until>=now_ms())"
+#define LANDER(branch, fence, boot)                                         \
+	"exists(select 1 from lander where lander.branch=" branch " and "   \
+	"lander.fence=" fence " and lander.host=me() and lander.boot=" boot \
+	" and lander.lease_until>=now_ms())"
+/* Is it the id of a task that this host has made? "t17-HOST": no other host can
+ * take it first, also while that one is away. */
+#define ENDS_WITH(id, host) \
+	"substr(" id ",length(" id ")-length(" host "))='-'||" host
+#define NAMED_BY(id, host)                                                 \
+	"(" ENDS_WITH(id, host) " and replace(substr(" id ",1,length(" id  \
+				")-length(" host ")-1),'-','')=substr(" id \
+				",1,length(" id ")-length(" host ")-1))"
+#define MAY_NAME(id)                                                   \
+	"(" NAMED_BY(                                                  \
+	    id, "me()") " or not exists(select 1 from host as "        \
+			"namer where namer.host<>me() and " ENDS_WITH( \
+			    id, "namer.host") "))"
 #define RETURNS_TASK \
 	" returning task.task,task.fence,task.owner,task.host,task.state"
 #define GIVES_TASK "task text, fence bigint, owner text, host text, state text"
@@ -103,17 +125,23 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 
 	/* --- a server that has lost commits --------------------------------
 	 */
+	/* A host may say so once a day; another server is always seen. */
 	[SHARED_DOUBT] = WRITES("doubt", "seen bigint, branch text", "key text",
-	    "insert into meta(key,value) select 'doubt',cast(now_ms() as text) "
-	    "from meta where meta.key='identity' and "
-	    "(meta.value<>{identity} or ($1=1 and not " DOUBTED(
-		"$2") ")) "
-		      "on conflict(key) do update set value=excluded.value "
-		      "returning meta.key",
+	    "insert into meta(key,value) select said.key,"
+	    "cast(now_ms() as text) from (select 'doubt' as key union all "
+	    "select 'doubt '||me()) as said join meta on "
+	    "meta.key='identity' where meta.value<>{identity} or ($1=1 and "
+	    "not " DOUBTED("$2") " and not exists(select 1 from meta as last "
+				 "where last.key='doubt '||me() and "
+				 "cast(last.value as {int})>now_ms()-" DAY
+				 ")) on conflict(key) do update set "
+				 "value=excluded.value returning meta.key",
 	    "hosts"),
 	[SHARED_KNOW_SERVER] = WRITES("know_server", "", "key text",
 	    "update meta set value={identity} where meta.key='identity' and "
-	    "meta.value<>{identity} returning meta.key"),
+	    "meta.value<>{identity} and exists(select 1 from meta as doubt "
+	    "where doubt.key='doubt' and "
+	    "cast(doubt.value as {int})>now_ms()-60000) returning meta.key"),
 	[SHARED_DOUBTED] = READS("doubted", "branch text",
 	    "select doubt.value as since,"
 	    "now_ms()-cast(doubt.value as {int}) as age," MISSING
@@ -124,11 +152,12 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task.state from task where (task.owner=me() or "
 	    "task.host=me()) and task.state in "
 	    "('queued','claimed','ready','held') order by task.task"),
-	[SHARED_RESTORE] = WRITES("restore",
-	    "task text, fence bigint, boot text", GIVES_TASK,
-	    "update task set state='claimed',host=me(),boot=$3,fence=$2,"
-	    "attempts=task.attempts+1" CHANGED " where task.task=$1 and "
-	    "task.state='queued' and task.fence<$2 and " UP("$3") RETURNS_TASK),
+	[SHARED_RESTORE] =
+	    WRITES("restore", "task text, fence bigint, boot text", GIVES_TASK,
+		"update task set state='claimed',host=me(),boot=$3,fence=$2,"
+		"attempts=task.attempts+1" CHANGED " where task.task=$1 and "
+		"task.state='queued' and task.fence<$2 and "
+		"$2<task.fence+" FENCE_LEAP " and " UP("$3") RETURNS_TASK),
 	[SHARED_FOUND] = WRITES("found",
 	    "task text, commit_id text, branch text, lander bigint, "
 	    "boot text, owner text, host text, host_boot text, "
@@ -136,35 +165,44 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    GIVES_TASK,
 	    "insert into task(task,owner,seq,prio,state,fence,attempts,lost,"
 	    "not_before,branch,commit_id,host,boot,created_at,changed_at) "
-	    "select $1,$6,{next},0,'landed',$9,1,0,0,$3,$2,$7,$8,now_ms(),"
-	    "now_ms() where " LANDER
-	    " on conflict(task) do update set state='landed',"
-	    "commit_id=excluded.commit_id,host=excluded.host,"
-	    "boot=excluded.boot,fence=excluded.fence,"
-	    "changed_at=excluded.changed_at where task.state<>'landed'" RETURNS_TASK,
+	    "select $1,host.host,{next},0,'landed',$9,1,0,0,$3,$2,$7,$8,"
+	    "now_ms(),now_ms() from host where host.host=$6 and " NAMED_BY("$1",
+		"$6") " and $9>0 and $9<" FENCE_LEAP " and " DOUBTED("$3") " and " LANDER("$3",
+		"$4",
+		"$5") " on conflict(task) do update set state='landed',"
+		      "commit_id=excluded.commit_id,"
+		      "host=case when task.state='ready' then task.host else "
+		      "excluded.host end,"
+		      "boot=case when task.state='ready' then task.boot else "
+		      "excluded.boot end,"
+		      "head=case when task.state='ready' then task.head else null end,"
+		      "fence=case when task.state='ready' or excluded.fence<task.fence "
+		      "then task.fence else excluded.fence end,"
+		      "changed_at=excluded.changed_at where task.state in "
+		      "('queued','ready') and task.branch=excluded.branch or "
+		      "(task.owner=me() and task.state<>'landed')" RETURNS_TASK,
 	    "change"),
 	[SHARED_TRUST] = WRITES("trust",
-	    "since text, lease bigint, branch text, lander bigint, boot text",
-	    "key text",
-	    "insert into meta(key,value) select 'trust '||$3,doubt.value from "
+	    "since text, branch text, lander bigint, boot text", "key text",
+	    "insert into meta(key,value) select 'trust '||$2,doubt.value from "
 	    "meta as doubt where doubt.key='doubt' and doubt.value=$1 and "
-	    "(now_ms()-cast(doubt.value as {int})>=$2 or " MISSING
-	    "=0) and " LANDER
-	    " on conflict(key) do update set value=excluded.value "
-	    "where meta.value<>excluded.value returning meta.key",
+	    "(now_ms()-cast(doubt.value as {int})>={lease} or " MISSING
+	    "=0) and " LANDER("$2", "$3",
+		"$4") " on conflict(key) do update set value=excluded.value "
+		      "where meta.value<>excluded.value returning meta.key",
 	    "hosts"),
 
 	/* --- this host ---------------------------------------------------- */
 	[SHARED_HELLO] = WRITES("hello",
-	    "boot text, old_boot text, lease bigint, version text, "
-	    "slots bigint, check_slots bigint, ssh text, branch text",
+	    "boot text, old_boot text, version text, slots bigint, "
+	    "check_slots bigint, ssh text, branch text",
 	    "nr bigint, draining bigint, lease_until bigint, doubt bigint",
-	    "update host set boot=$1,state='up',lease_until=now_ms()+$3,"
-	    "seen_at=now_ms(),version=$4,slots=$5,check_slots=$6,ssh=$7 "
+	    "update host set boot=$1,state='up',lease_until=now_ms()+{lease},"
+	    "seen_at=now_ms(),version=$3,slots=$4,check_slots=$5,ssh=$6 "
 	    "where host.host=me() and (host.state in ('new','lost') or "
 	    "(host.state='up' and (host.boot=$1 or host.boot=$2 or "
 	    "host.lease_until<now_ms()))) "
-	    "returning host.nr,host.draining,host.lease_until," DOUBTS("$8"),
+	    "returning host.nr,host.draining,host.lease_until," DOUBTS("$7"),
 	    "hosts"),
 	[SHARED_ADOPT] = WRITES("adopt", "boot text, old_boot text",
 	    "task text, fence bigint",
@@ -182,13 +220,12 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task.head_ref,task.words from task where task.host=me() and "
 	    "task.boot=$1 and task.state in ('claimed','ready') "
 	    "order by task.seq"),
-	[SHARED_BEAT] = WRITES("beat",
-	    "boot text, lease bigint, read_to bigint, branch text",
+	[SHARED_BEAT] = WRITES("beat", "boot text, read_to bigint, branch text",
 	    "lease_until bigint, draining bigint, doubt bigint",
-	    "update host set lease_until=now_ms()+$2,seen_at=now_ms(),"
-	    "read_to=case when $3>host.read_to then $3 else host.read_to end "
+	    "update host set lease_until=now_ms()+{lease},seen_at=now_ms(),"
+	    "read_to=case when $2>host.read_to then $2 else host.read_to end "
 	    "where host.host=me() and host.boot=$1 and host.state='up' "
-	    "returning host.lease_until,host.draining," DOUBTS("$4")),
+	    "returning host.lease_until,host.draining," DOUBTS("$3")),
 	[SHARED_HOST_VIEW] =
 	    WRITES("host_view", "boot text, view text", "host text",
 		"update host set view=$2,view_at=now_ms() where "
@@ -197,7 +234,8 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "delete from host_can where host_can.host=me() "
 	    "returning host_can.word"),
 	[SHARED_CAN_SET] = WRITES("can_set", "word text", "word text",
-	    "insert into host_can(host,word) values(me(),$1) "
+	    "insert into host_can(host,word) select me(),$1 where "
+	    "substr($1,1,5)<>'host:' or $1='host:'||me() "
 	    "on conflict do nothing returning host_can.word"),
 	[SHARED_LEAVE] = WRITES("leave", "boot text", "host text",
 	    "update host set state='gone',lease_until=0 where "
@@ -221,11 +259,10 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	[SHARED_HOST_CANS] = READS("host_cans", "",
 	    "select host_can.host,host_can.word from host_can "
 	    "order by host_can.host,host_can.word"),
-	[SHARED_DRAIN] =
-	    WRITES("drain", "host text, draining bigint", "host text",
-		"update host set draining=$2 where host.host=$1 and "
-		"host.state<>'gone' and $2 in (0,1) returning host.host",
-		"hosts", "host"),
+	[SHARED_DRAIN] = WRITES("drain", "draining bigint", "host text",
+	    "update host set draining=$1 where host.host=me() and "
+	    "host.state<>'gone' and $1 in (0,1) returning host.host",
+	    "hosts", "host"),
 	[SHARED_STEAL_HOSTS] = WRITES("steal_hosts", "", "host text, nr bigint",
 	    "update host set state='lost' where host.state='up' and "
 	    "host.lease_until<now_ms() returning host.host,host.nr",
@@ -251,13 +288,14 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task text, state text",
 	    "insert into task(task,owner,seq,prio,state,fence,attempts,lost,"
 	    "not_before,label,branch,title,body,created_at,changed_at) "
-	    "values($1,me(),{next},$2,'queued',0,0,0,now_ms()+$7,$3,$4,$5,"
-	    "$6,now_ms(),now_ms()) on conflict(task) do update set "
-	    "prio=excluded.prio,label=excluded.label,branch=excluded.branch,"
-	    "title=excluded.title,body=excluded.body,"
-	    "not_before=excluded.not_before,changed_at=excluded.changed_at "
-	    "where task.owner=me() and task.state in ('queued','held') "
-	    "returning task.task,task.state",
+	    "select $1,me(),{next},$2,'queued',0,0,0,now_ms()+$7,$3,$4,$5,"
+	    "$6,now_ms(),now_ms() where " MAY_NAME(
+		"$1") " on conflict(task) do update set "
+		      "prio=excluded.prio,label=excluded.label,branch=excluded.branch,"
+		      "title=excluded.title,body=excluded.body,"
+		      "not_before=excluded.not_before,changed_at=excluded.changed_at "
+		      "where task.owner=me() and task.state in ('queued','held') "
+		      "returning task.task,task.state",
 	    "queue"),
 	[SHARED_WANTS_CLEAR] = WRITES("wants_clear", "task text", "word text",
 	    "delete from task_want where task_want.task=$1 and "
@@ -271,15 +309,18 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	[SHARED_PUBLISH_PARENT] =
 	    WRITES("publish_parent", "task text, parent text", "task text",
 		"update task set parent=$2 where task.task=$1 and "
-		"task.owner=me() returning task.task"),
+		"task.owner=me() and not exists(select 1 from task as parent "
+		"where parent.task=$2 and parent.owner<>me() and "
+		"coalesce(parent.host,'')<>me()) returning task.task"),
 	[SHARED_REPRIORITISE] =
 	    WRITES("reprioritise", "task text, prio bigint", GIVES_TASK,
 		"update task set prio=$2" CHANGED " where task.task=$1 and "
+		"task.owner=me() and "
 		"task.state in ('queued','held')" RETURNS_TASK,
 		"queue"),
 	[SHARED_DROP] = WRITES("drop_task", "task text, words text", GIVES_TASK,
 	    "update task set state='dropped',words=$2,fence=task.fence+1" CHANGED
-	    " where task.task=$1 and task.state in "
+	    " where task.task=$1 and task.owner=me() and task.state in "
 	    "('queued','claimed','ready','held')" RETURNS_TASK,
 	    "change"),
 	[SHARED_INHERIT] = WRITES("inherit", "parent text, boot text",
@@ -295,8 +336,19 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	[SHARED_REQUEUE] = WRITES("requeue", "task text", GIVES_TASK,
 	    "update task set state='queued',host=null,boot=null,lost=0,"
 	    "fence=task.fence+1,not_before=0,result=null" CHANGED
-	    " where task.task=$1 and task.state in ('held','failed')" RETURNS_TASK,
+	    " where task.task=$1 and task.owner=me() and "
+	    "task.state in ('held','failed')" RETURNS_TASK,
 	    "queue"),
+	[SHARED_DENY] = WRITES("deny", "task text, fence bigint", GIVES_TASK,
+	    "update task set state=case when task.head is null then 'queued' "
+	    "else 'ready' end,fence=case when task.head is null then "
+	    "task.fence+1 else task.fence end,host=case when task.head is "
+	    "null then null else task.host end,boot=case when task.head is "
+	    "null then null else task.boot end,not_before=0,"
+	    "commit_id=null" CHANGED " where task.task=$1 and "
+	    "task.fence=$2 and task.owner=me() and "
+	    "task.state='landed'" RETURNS_TASK,
+	    "ready"),
 
 	/* --- tasks: runner ------------------------------------------------ */
 	[SHARED_CLAIM] = WRITES("claim", "boot text, branch text", CLAIM_GIVES,
@@ -321,7 +373,9 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "item text, result text",
 	    GIVES_TASK,
 	    "update task set state='ready',head=$4,head_ref=$5,item=$6,"
-	    "result=$7" CHANGED " " MINE " and " UP("$3") RETURNS_TASK,
+	    "result=$7" CHANGED " " MINE
+	    " and $5='refs/llmc/queue/'||$1||'/'||cast($2 as text) "
+	    "and " UP("$3") RETURNS_TASK,
 	    "ready"),
 	[SHARED_FINISH] = WRITES("finish",
 	    "task text, fence bigint, boot text, state text, result text, "
@@ -331,10 +385,9 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    " and $4 in ('done','failed','dropped','held')" RETURNS_TASK,
 	    "change", "owner"),
 	[SHARED_GIVE_BACK] = WRITES("give_back",
-	    "task text, fence bigint, boot text, delay bigint, words text",
-	    GIVES_TASK,
+	    "task text, fence bigint, boot text, words text", GIVES_TASK,
 	    "update task set state='queued',host=null,boot=null,"
-	    "fence=task.fence+1,not_before=now_ms()+$4,words=$5" CHANGED
+	    "fence=task.fence+1,not_before=now_ms()+" RETURN ",words=$4" CHANGED
 	    " " MINE RETURNS_TASK,
 	    "queue"),
 	[SHARED_ATTEMPTS_CLOSE] =
@@ -406,11 +459,12 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "attempt.started_at"),
 
 	/* --- landing ------------------------------------------------------ */
-	[SHARED_LANDER_TAKE] = WRITES("lander_take",
-	    "branch text, boot text, lease bigint",
+	[SHARED_LANDER_TAKE] = WRITES("lander_take", "branch text, boot text",
 	    "branch text, fence bigint, tip text, lease_until bigint",
 	    "insert into lander(branch,fence,host,boot,lease_until) select "
-	    "$1,1,host.host,host.boot,now_ms()+$3 from host where "
+	    "$1,1,host.host,host.boot,now_ms()+{lease} from host where "
+	    "(select count(*) from lander as mine where mine.host=me() and "
+	    "mine.branch<>$1)<" LANDERS_MAX " and "
 	    "host.host=me() and host.boot=$2 and host.state='up' and (host.draining=0 or " DOUBTED(
 		"$1") ") on conflict(branch) do update set "
 		      "fence=lander.fence+1,host=excluded.host,boot=excluded.boot,"
@@ -419,10 +473,10 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 			  "lander") " returning lander.branch,lander.fence,lander.tip,"
 				    "lander.lease_until"),
 	[SHARED_LANDER_RENEW] = WRITES("lander_renew",
-	    "branch text, fence bigint, boot text, lease bigint, tip text",
+	    "branch text, fence bigint, boot text, tip text",
 	    "branch text, lease_until bigint",
-	    "update lander set lease_until=now_ms()+$4,"
-	    "tip=coalesce($5,lander.tip) where lander.branch=$1 and "
+	    "update lander set lease_until=now_ms()+{lease},"
+	    "tip=coalesce($4,lander.tip) where lander.branch=$1 and "
 	    "lander.fence=$2 and lander.host=me() and lander.boot=$3 and " UP(
 		"$3") " returning lander.branch,lander.lease_until"),
 	[SHARED_LANDER_LEAVE] = WRITES("lander_leave",
@@ -438,11 +492,11 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task.branch=$1 order by task.prio,task.seq limit 1000"),
 	[SHARED_LAND] = WRITES("land",
 	    "task text, commit_id text, branch text, lander bigint, "
-	    "boot text",
+	    "boot text, fence bigint",
 	    GIVES_TASK,
 	    "update task set state='landed',commit_id=$2" CHANGED
-	    " where task.task=$1 and task.state<>'landed' and " LANDER
-		RETURNS_TASK,
+	    " where task.task=$1 and task.fence=$6 and task.branch=$3 and "
+	    "task.state='ready' and " LANDER("$3", "$4", "$5") RETURNS_TASK,
 	    "change"),
 	[SHARED_EJECT] = WRITES("eject",
 	    "task text, fence bigint, branch text, lander bigint, "
@@ -451,7 +505,8 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "update task set state=case when " HELD("task") " then 'claimed' else 'queued' end,fence=case when " HELD(
 		"task") " then task.fence else task.fence+1 end,words=$6" CHANGED
 			" where task.task=$1 and task.fence=$2 and task.state='ready' "
-			"and " LANDER RETURNS_TASK,
+			"and task.branch=$3 and " LANDER("$3", "$4", "$5")
+			    RETURNS_TASK,
 	    "change"),
 
 	/* --- checks ------------------------------------------------------- */
@@ -508,7 +563,10 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "insert into letter(id,from_host,to_host,method,params,state,"
 	    "created_at,changed_at) select $1,me(),host.host,$3,$4,'open',"
 	    "now_ms(),now_ms() from host where host.host=$2 and "
-	    "host.state<>'gone' on conflict(id) do update set "
+	    "host.state<>'gone' and $3='mail.deliver' and (select count(*) "
+	    "from letter as open where open.from_host=me() and "
+	    "open.to_host=$2 and open.state='open' and open.id<>$1)<" LETTERS_MAX
+	    " on conflict(id) do update set "
 	    "state=letter.state where letter.from_host=me() "
 	    "returning letter.id,letter.to_host",
 	    "letter", "to_host"),
@@ -539,8 +597,10 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	[SHARED_SPEND_PUT] = WRITES("spend_put",
 	    "day bigint, account text, tokens bigint, micros bigint",
 	    "day bigint",
-	    "insert into spend(host,day,account,tokens,micros) values(me(),"
-	    "$1,$2,$3,$4) on conflict(host,day,account) do update set "
+	    "insert into spend(host,day,account,tokens,micros) select me(),"
+	    "$1,$2,$3,$4 where $1 between now_ms()/" DAY "-1 and "
+	    "now_ms()/" DAY
+	    "+1 and $3>=0 and $4>=0 on conflict(host,day,account) do update set "
 	    "tokens=excluded.tokens,micros=excluded.micros "
 	    "returning spend.day"),
 	[SHARED_SPEND_SUM] = READS("spend_sum", "day bigint",
@@ -551,32 +611,35 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "sum(case when spend.host=me() then 0 else spend.micros end) "
 	    "as others_micros from spend where spend.day=$1 "
 	    "group by spend.account order by spend.account"),
-	[SHARED_QUOTA_PUT] = WRITES("quota_put",
-	    "account text, span text, body text", "account text",
-	    "insert into quota(account,span,host,body,changed_at) values($1,"
-	    "$2,me(),$3,now_ms()) on conflict(account,span) do update set "
-	    "host=excluded.host,body=excluded.body,"
+	[SHARED_QUOTA_PUT] = WRITES("quota_put", "span text, body text",
+	    "account text",
+	    "insert into quota(account,span,host,body,changed_at) "
+	    "values(me(),$1,me(),$2,now_ms()) on conflict(account,span,host) "
+	    "do update set body=excluded.body,"
 	    "changed_at=excluded.changed_at returning quota.account"),
 	/* An account is limited: the others hear of it at once. */
 	[SHARED_QUOTA_LIMIT] = WRITES("quota_limit", "account text, body text",
 	    "account text",
 	    "insert into quota(account,span,host,body,changed_at) values($1,"
-	    "'limit',me(),$2,now_ms()) on conflict(account,span) do update "
-	    "set host=excluded.host,body=excluded.body,"
+	    "'limit',me(),$2,now_ms()) on conflict(account,span,host) do "
+	    "update set body=excluded.body,"
 	    "changed_at=excluded.changed_at returning quota.account",
 	    "quota"),
 	[SHARED_QUOTA_READ] = READS("quota_read", "",
 	    "select quota.account,quota.span,quota.host,quota.body,"
 	    "now_ms()-quota.changed_at as changed_ago from quota "
-	    "order by quota.account,quota.span"),
+	    "order by quota.account,quota.span,quota.host"),
 	[SHARED_RESERVE_BEGIN] = WRITES("reserve_begin", "", "value text",
 	    "update meta set value=meta.value where "
 	    "meta.key='schema_version' returning meta.value"),
 	[SHARED_RESERVE_PUT] = WRITES("reserve_put",
 	    "id text, path text, ttl bigint, body text", "id text",
 	    "insert into reservation(host,id,path,until_at,body) select "
-	    "host.host,$1,$2,now_ms()+$3,$4 from host where host.host=me() "
-	    "and not exists(select 1 from reservation as other join host as "
+	    "host.host,$1,$2,now_ms()+case when $3<" DAY " then $3 else " DAY
+	    " end,$4 from host where host.host=me() and $2<>'' and (select "
+	    "count(*) from reservation as mine where mine.host=me() and "
+	    "mine.id<>$1)<" RESERVED_MAX
+	    " and not exists(select 1 from reservation as other join host as "
 	    "holder on holder.host=other.host where other.host<>me() and "
 	    "holder.state='up' and other.until_at>now_ms() and "
 	    "(other.path='' or $2='' or other.path=$2 or "
@@ -608,30 +671,29 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 
 	/* --- prune -------------------------------------------------------- */
 	[SHARED_PRUNE_TASKS] =
-	    WRITES("prune_tasks", "age bigint, age_unread bigint",
-		"task text, owner text, unread bigint",
+	    WRITES("prune_tasks", "", "task text, owner text, unread bigint",
 		PRUNE("task", "task.task",
 		    "task.state in ('landed','done','failed','dropped') and "
-		    "task.changed_at<now_ms()-$1 and (task.changed_at<"
-		    "now_ms()-$2 or not " UNREAD
+		    "task.changed_at<now_ms()-" DAY " and (task.changed_at<"
+		    "now_ms()-" MONTH " or not " UNREAD
 		    ")") ",task.owner,cast(case when " UNREAD
 			 " then 1 else 0 end as bigint) as unread"),
-	[SHARED_PRUNE_LETTERS] = WRITES("prune_letters",
-	    "age bigint, age_open bigint", "id text",
+	[SHARED_PRUNE_LETTERS] = WRITES("prune_letters", "", "id text",
 	    PRUNE("letter", "letter.id",
-		"letter.changed_at<now_ms()-$1 and (letter.state<>'open' or "
-		"letter.changed_at<now_ms()-$2)")),
-	[SHARED_PRUNE_CHECKS] = WRITES("prune_checks", "age bigint", "id text",
+		"letter.changed_at<now_ms()-" DAY " and "
+		"(letter.state<>'open' or "
+		"letter.changed_at<now_ms()-" MONTH ")")),
+	[SHARED_PRUNE_CHECKS] = WRITES("prune_checks", "", "id text",
 	    PRUNE("check_job", "check_job.id",
-		"check_job.changed_at<now_ms()-$1")),
-	[SHARED_PRUNE_EVENTS] = WRITES("prune_events", "age bigint",
-	    "seq bigint", PRUNE("event", "event.seq", "event.at<now_ms()-$1")),
+		"check_job.changed_at<now_ms()-" DAY)),
+	[SHARED_PRUNE_EVENTS] = WRITES("prune_events", "", "seq bigint",
+	    PRUNE("event", "event.seq", "event.at<now_ms()-" MONTH)),
 	[SHARED_PRUNE_RESERVED] = WRITES("prune_reserved", "", "id text",
 	    "delete from reservation where reservation.until_at<now_ms() "
 	    "returning reservation.id"),
-	[SHARED_PRUNE_SPEND] =
-	    WRITES("prune_spend", "before bigint", "day bigint",
-		"delete from spend where spend.day<$1 returning spend.day"),
+	[SHARED_PRUNE_SPEND] = WRITES("prune_spend", "", "day bigint",
+	    "delete from spend where spend.day<now_ms()/" DAY "-40 "
+	    "returning spend.day"),
 };
 
 const char shared_join_text[] =
@@ -659,6 +721,7 @@ static const struct {
 	{ "{strict}", { " strict", "" } },
 	{ "{identity}", { "'file'", "server_identity()" } },
 };
+#define LEASE "{lease}" /* HOSTS_LEASE_MS */
 
 void
 shared_text_for(enum shared_engine engine, const char *text, struct buf *out)
@@ -670,6 +733,11 @@ shared_text_for(enum shared_engine engine, const char *text, struct buf *out)
 		text += plain;
 		if (*text == '\0')
 			return;
+		if (strncmp(text, LEASE, strlen(LEASE)) == 0) {
+			buf_addf(out, "%" PRId64, HOSTS_LEASE_MS);
+			text += strlen(LEASE);
+			continue;
+		}
 		while (i < nitems(macros) &&
 		    strncmp(text, macros[i].name, strlen(macros[i].name)) != 0)
 			i++;
@@ -719,6 +787,10 @@ const char *const shared_tables[] = { "meta", "host", "host_role", "host_can",
 #define SINCE_2(text)          \
 	{                      \
 		2, 2, -1, text \
+	}
+#define SINCE_3(text)          \
+	{                      \
+		3, 3, -1, text \
 	}
 
 const struct shared_ddl shared_ddl_rows[] = {
@@ -826,6 +898,11 @@ const struct shared_ddl shared_ddl_rows[] = {
 		"(other.started_at=attempt.started_at and "
 		"other.boot<attempt.boot)))"),
 	SINCE_2("create unique index attempt_once on attempt(task,fence)"),
+	/* What a host says of an account is a row of its own. */
+	SINCE_3("drop table quota"),
+	SINCE_3("create table quota(account text not null, span text not null, "
+		"host text not null, body text, changed_at {int} not null, "
+		"primary key(account,span,host)){strict}"),
 };
 const size_t shared_ddl_count = nitems(shared_ddl_rows);
 
@@ -844,8 +921,16 @@ shared_function(enum shared_statement id, int version, struct buf *out)
 	    ") returns table(%s) language plpgsql security definer "
 	    "set search_path=" SHARED_SCHEMA_SQL ",pg_temp as $llmc$\n"
 	    "#variable_conflict use_column\n"
-	    "begin return query ",
+	    "begin ",
 	    row->gives);
+	/* What a host writes has a bound. */
+	for (size_t i = 0; i < count; i++)
+		if (!shared_takes_number(id, i))
+			buf_addf(out,
+			    "if octet_length($%zu)>%d then raise exception "
+			    "'a value is too long'; end if; ",
+			    i + 1, SHARED_TEXT_MAX);
+	buf_adds(out, "return query ");
 	shared_text_for(SHARED_POSTGRES, row->text, out);
 	buf_adds(out, "; end $llmc$");
 }

@@ -9,7 +9,9 @@
  * which on PostgreSQL become functions with the rights of the owner
  * (shared_function()): what a statement does not do, a host cannot do. me() is
  * the host of the connection and now_ms() the time of the database; a host says
- * neither.
+ * neither. Nor does it say how long a lease or how old a row is: that is in the
+ * statements. A host may be hostile, or its password stolen: what each
+ * statement leaves to it is in docs/fleet.md.
  *
  * Every statement that writes gives a row for each that it changed. No row
  * means that it was not allowed: another fence, another boot, another state.
@@ -29,12 +31,13 @@ struct buf;
 /* The version of the tables that this llmc reads and writes. A book with an
  * older one needs `llmc fleet migrate`; one whose min_writer is above it
  * refuses us. */
-#define SHARED_SCHEMA     2
+#define SHARED_SCHEMA     3
 #define SHARED_CHANNEL    "llmc" /* of LISTEN */
 #define SHARED_SCHEMA_SQL "llmc" /* schema of the tables in PostgreSQL */
 
 #define SHARED_LOST_MAX 3 /* a task whose hosts were lost so often is held */
 #define SHARED_ROWS_MAX 1000 /* of a statement that lists without an end */
+#define SHARED_TEXT_MAX (1024 * 1024) /* of one value, in PostgreSQL */
 
 enum shared_engine {
 	SHARED_SQLITE,
@@ -79,13 +82,12 @@ enum shared_statement {
 	 * attempts_close. */
 	SHARED_HOSTS,
 	SHARED_HOST_CANS, /* all words of all hosts */
-	SHARED_DRAIN,
+	SHARED_DRAIN, /* this one */
 	SHARED_STEAL_HOSTS,
 	SHARED_STEAL_TASKS,
 	SHARED_STEAL_CHECKS,
 
-	/* Tasks, by their owner, or for a person anywhere (reprioritise, drop,
-	 * requeue). publish again replaces what still waits. */
+	/* Tasks, by their owner. publish again replaces what still waits. */
 	SHARED_PUBLISH,
 	SHARED_WANTS_CLEAR,
 	SHARED_PUBLISH_WANT,
@@ -95,6 +97,7 @@ enum shared_statement {
 	SHARED_INHERIT, /* children of a task that I hold, whose owner is lost
 			 */
 	SHARED_REQUEUE, /* held, failed: once more, and all is forgiven */
+	SHARED_DENY, /* what a lander called landed is not on the branch */
 
 	/* Tasks, by their runner, for its branch. claim: one whose label is in
 	 * use nowhere; claim_any: whatever its label; claim_one: this one.
@@ -122,8 +125,9 @@ enum shared_statement {
 	SHARED_ATTEMPTS, /* of a task */
 
 	/* Landing. A lander is known by branch, fence, host and boot; land and
-	 * eject refuse all others. land: git has decided, so any task that has
-	 * not landed yet, whoever holds it. */
+	 * eject refuse all others, and take only what was submitted, with its
+	 * fence. What land and found say counts once the owner of the task has
+	 * seen it on the branch; else it says deny. */
 	SHARED_LANDER_TAKE,
 	SHARED_LANDER_RENEW,
 	SHARED_LANDER_LEAVE,
@@ -161,15 +165,15 @@ enum shared_statement {
 	SHARED_EVENT_ADD,
 	SHARED_EVENTS, /* of the others, the newest first */
 
-	/* What ended longer ago than $1 ms, at most SHARED_ROWS_MAX rows each.
-	 * A task whose owner or runner has not read how it ended stays until $2
-	 * ms; so does a letter that was not taken. */
+	/* What ended a day ago, at most SHARED_ROWS_MAX rows each. A task whose
+	 * owner or runner has not read how it ended stays for a month; so do
+	 * events, and a letter that was not taken. */
 	SHARED_PRUNE_TASKS,
 	SHARED_PRUNE_LETTERS,
 	SHARED_PRUNE_CHECKS,
 	SHARED_PRUNE_EVENTS,
 	SHARED_PRUNE_RESERVED,
-	SHARED_PRUNE_SPEND, /* of the days before $1 */
+	SHARED_PRUNE_SPEND, /* older than 40 days */
 
 	SHARED_STATEMENT_COUNT
 };

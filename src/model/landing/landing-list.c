@@ -47,8 +47,11 @@ covering_run(const struct landing_facts *facts, const struct landing_plan *plan,
 	for (; link < plan->link_count; link++)
 		for (size_t i = 0; i < facts->run_count; i++)
 			if (!facts->runs[i].cancelled &&
-			    strcmp(facts->runs[i].tree,
-				plan->links[link].tree) == 0)
+			    (strcmp(facts->runs[i].tree,
+				 plan->links[link].tree) == 0 ||
+				text_is(facts->entries[plan->links[link].entry]
+					    .stands,
+				    facts->runs[i].tree)))
 				return &facts->runs[i];
 	return NULL;
 }
@@ -253,6 +256,9 @@ static const struct schema_field fields[] = {
 	SCHEMA_OR_NULL(
 	    "base_sha", STRING, "its last commit; null when it is not known"),
 	SCHEMA_IS("red", BOOL, "that commit fails its own check"),
+	SCHEMA_OR_NULL("unproven_sha", STRING,
+	    "what landed on a result that was overtaken, and no check has "
+	    "passed yet"),
 	SCHEMA_FIELD(struct landing_list, "hold", hold,
 	    .help = "why the branch cannot be moved now"),
 	PART("check", SCHEMA_OBJECT, check_schema,
@@ -429,6 +435,7 @@ landing_list_json(const struct landing_list *list)
 		json_object_array_add(items, entry_json(&m, m.plan.order[i]));
 	json_set_string(json, "base_sha", base[0] != '\0' ? base : NULL);
 	json_set_bool(json, "red", m.plan.red);
+	json_set_string(json, "unproven_sha", record->overtaken.commit);
 	json_set(json, "check", check);
 	json_set(json, "push",
 	    list->pushes ? push_record_json(&record->push) : NULL);

@@ -26,8 +26,7 @@ struct landing_chain {
 /* One failure is enough to look for its cause below the step; but to blame the
  * step itself, CHECK_BOOK_BLAME failures are needed. */
 static enum landing_verdict
-landing_chain_verdict(
-    const struct landing_facts *facts, const char *tree, bool blame)
+tree_verdict(const struct landing_facts *facts, const char *tree, bool blame)
 {
 	const struct check_result *result;
 
@@ -41,6 +40,19 @@ landing_chain_verdict(
 	return result->fails_row >= (blame ? CHECK_BOOK_BLAME : 1) ?
 	    LANDING_FAIL :
 	    LANDING_OPEN;
+}
+
+/* What the tree itself got counts first. Of the one that stands for it, only
+ * that it passed. */
+static enum landing_verdict
+landing_chain_verdict(const struct landing_facts *facts,
+    const struct landing_entry *entry, bool blame)
+{
+	if (entry->stands != NULL &&
+	    tree_verdict(facts, entry->tree, false) == LANDING_OPEN &&
+	    tree_verdict(facts, entry->stands, true) == LANDING_PASS)
+		return LANDING_PASS;
+	return tree_verdict(facts, entry->tree, blame);
 }
 
 /* What the order of the entries depends on, the first member first. */
@@ -127,8 +139,8 @@ path_to(const struct landing_facts *facts, const char *commit,
 		if (index == NONE || count == LANDING_WINDOW_MAX)
 			return 0;
 		if (facts->mode == LANDING_EACH &&
-		    landing_chain_verdict(facts, facts->entries[index].tree,
-			true) != LANDING_PASS)
+		    landing_chain_verdict(
+			facts, &facts->entries[index], true) != LANDING_PASS)
 			return 0;
 		path[count++] = index;
 		commit = facts->entries[index].parent;
@@ -146,8 +158,8 @@ rank_passed(const struct landing_facts *facts, struct key *keys)
 
 	for (size_t i = 0; i < facts->entry_count; i++) {
 		if (facts->entries[i].build != LANDING_BUILT ||
-		    landing_chain_verdict(
-			facts, facts->entries[i].tree, true) != LANDING_PASS)
+		    landing_chain_verdict(facts, &facts->entries[i], true) !=
+			LANDING_PASS)
 			continue;
 		count = path_to(facts, facts->entries[i].commit, path);
 		if (count <= most)
@@ -248,7 +260,7 @@ place_built(const struct landing_facts *facts, size_t index,
 		return LANDING_IN_CHAIN;
 	}
 	if (first && plan->red &&
-	    landing_chain_verdict(facts, entry->tree, true) == LANDING_FAIL)
+	    landing_chain_verdict(facts, entry, true) == LANDING_FAIL)
 		return LANDING_OUT_RED;
 	add_link(plan, chain, index, entry->commit, entry->tree, false);
 	return LANDING_IN_CHAIN;
@@ -307,6 +319,14 @@ landing_chain_make(const struct landing_facts *facts, struct landing_plan *plan,
 			ret_chain->building = true;
 	}
 	walk(facts, plan, ret_chain);
+}
+
+static const struct landing_entry *
+landing_chain_entry(const struct landing_facts *facts,
+    const struct landing_plan *plan, const struct landing_chain *chain,
+    int step)
+{
+	return &facts->entries[plan->links[chain->steps[step]].entry];
 }
 
 static const char *
@@ -390,19 +410,32 @@ static enum landing_verdict
 verdict_of(const struct maker *m, int step)
 {
 	return landing_chain_verdict(m->facts,
-	    landing_chain_tree(m->facts, m->plan, &m->chain, step),
+	    landing_chain_entry(m->facts, m->plan, &m->chain, step),
 	    m->facts->mode == LANDING_EACH || step == m->lo + 1);
+}
+
+/* Does the verdict of this tree count for the step? 0 is the base. */
+static bool
+counts_for(const struct maker *m, int step, const char *tree)
+{
+	const struct landing_entry *entry;
+
+	if (strcmp(tree,
+		landing_chain_tree(m->facts, m->plan, &m->chain, step)) == 0)
+		return true;
+	if (step == 0)
+		return false;
+	entry = landing_chain_entry(m->facts, m->plan, &m->chain, step);
+	return text_is(entry->stands, tree) &&
+	    tree_verdict(m->facts, tree, false) != LANDING_FAIL;
 }
 
 static bool
 is_running(const struct maker *m, int step)
 {
-	const char *tree =
-	    landing_chain_tree(m->facts, m->plan, &m->chain, step);
-
 	for (size_t i = 0; i < m->facts->run_count; i++)
 		if (!m->facts->runs[i].cancelled &&
-		    strcmp(m->facts->runs[i].tree, tree) == 0)
+		    counts_for(m, step, m->facts->runs[i].tree))
 			return true;
 	return false;
 }
@@ -565,12 +598,10 @@ is_useful(const struct maker *m, const char *tree)
 	if (m->facts->command == NULL)
 		return false;
 	if (strcmp(tree, m->facts->base_tree) == 0)
-		return m->plan->red || m->facts->trial ||
+		return m->plan->red || m->facts->trial || m->facts->unproven ||
 		    (m->hi == 1 && m->chain.count > 0);
 	for (int step = m->lo + 1; step < m->hi; step++)
-		if (strcmp(tree,
-			landing_chain_tree(
-			    m->facts, m->plan, &m->chain, step)) == 0)
+		if (counts_for(m, step, tree))
 			return true;
 	return false;
 }
@@ -617,6 +648,10 @@ decide(struct maker *m)
 			add(m, LANDING_DO_CANCEL)->run = i;
 	if (m->lo > 0 && !m->facts->moving && !m->facts->hold) {
 		add_at(m, LANDING_DO_LAND, m->lo, m->plan->green);
+		m->plan->actions[m->plan->action_count - 1].overtaken =
+		    tree_verdict(m->facts,
+			landing_chain_tree(m->facts, m->plan, &m->chain, m->lo),
+			true) != LANDING_PASS;
 		return;
 	}
 	if (m->facts->command == NULL)
@@ -627,8 +662,10 @@ decide(struct maker *m)
 		check_steps(m);
 	else if (m->plan->red && m->lo == 0 && m->facts->entry_count > 0)
 		check_red_again(m);
-	else if (m->facts->trial && m->chain.count == 0 &&
-	    !check_book_judged(m->facts->book, m->facts->command))
+	else if (m->chain.count == 0 && !m->plan->red &&
+	    (m->facts->unproven ||
+		(m->facts->trial &&
+		    !check_book_judged(m->facts->book, m->facts->command))))
 		start(m, 0);
 }
 
@@ -656,6 +693,7 @@ landing_plan_make(const struct landing_facts *facts, int64_t now_ms,
 	if (m.plan->red && !text_is(reported, m.facts->base_tree))
 		add_at(&m, LANDING_DO_RED, 0, 0);
 	sort_out(&m);
+	ret_plan->built = m.chain.complete;
 	if (m.chain.complete)
 		decide(&m);
 	else

@@ -58,6 +58,8 @@ struct landing_entry {
 	const char *parent; /* the commit that all of this is about */
 	const char *commit; /* if built */
 	const char *tree; /* and how its check is found in the book */
+	const char *stands; /* another tree that, once it has passed, counts for
+			     * this one (overtaken.h); NULL = none */
 };
 
 /* A check that is running. */
@@ -85,6 +87,8 @@ struct landing_facts {
 	const char *red_told; /* base tree that was reported as red, or NULL */
 	bool trial; /* somebody waits for the first verdict of the command: if
 		     * nothing else is checked, the base is */
+	bool unproven; /* the base has landed on a result that was overtaken:
+			* the same */
 };
 
 enum landing_act {
@@ -107,6 +111,7 @@ struct landing_action {
 	size_t run; /* the same */
 	const char *commit, *tree;
 	size_t upto;
+	bool overtaken; /* LAND: it was not checked as it lands */
 };
 
 /* A part of the chain. A `same` entry adds nothing to the link before it and
@@ -137,6 +142,7 @@ struct landing_plan {
 	size_t link_count;
 	size_t *order; /* the entries in order, all of them */
 	enum landing_place *places; /* of each entry */
+	bool built; /* the chain is, as far as it goes */
 	size_t green; /* links from the front that may land */
 	bool red; /* the base fails */
 	bool suspect; /* the first link after them failed */

@@ -62,6 +62,7 @@ static const struct schema_field item_fields[] = {
 	ITEM("commit", commit),
 	ITEM("tree", tree),
 	ITEM("place", place),
+	ITEM("overtaken", overtaken),
 	ITEM("words", words),
 	ITEM("picked_head", picked_head),
 	ITEM("uncommitted", uncommitted),
@@ -481,6 +482,16 @@ static const struct schema_field fields[] = {
 	FIELD("to", to),
 	FIELD("from_tree", from_tree),
 	FIELD("red_told", red_told),
+	FIELD("lost", lost),
+	FIELD("let_go", let_go),
+	FIELD("watched", watched),
+	FIELD("watched_ms", watched_ms, .flags = SCHEMA_CLAMP),
+	FIELD("overtaken_checks", overtaken.checks, .flags = SCHEMA_CLAMP),
+	FIELD("overtaken_moves", overtaken.moves, .flags = SCHEMA_CLAMP),
+	FIELD("overtaken_since_ms", overtaken.since_ms, .flags = SCHEMA_CLAMP),
+	FIELD("overtaken_moved_ms", overtaken.moved_ms, .flags = SCHEMA_CLAMP),
+	FIELD("unproven", overtaken.commit),
+	FIELD("unproven_tree", overtaken.tree),
 	FIELD("unpushed", push.unpushed),
 	FIELD("pushed", push.pushed),
 	FIELD("push_tries", push.tries, .flags = SCHEMA_CLAMP),
@@ -528,6 +539,17 @@ check(void *given, const char *at, struct err *err)
 
 const struct schema landing_record_schema =
     SCHEMA_OF(struct landing_record, fields, .check = check);
+
+char *
+landing_record_overtaken(const struct landing_record *record,
+    const struct settings *settings, const char *branch)
+{
+	char key[CHECK_KEY_SIZE];
+
+	check_book_key(settings_string(settings, "auto.check_command"), key);
+	return overtaken_asks(&record->overtaken, overtaken_mode_of(settings),
+	    branch, check_book_expected_ms(&record->checks, key));
+}
 
 void
 landing_record_append(struct landing_record *record, struct landing_item *item)

@@ -9,6 +9,7 @@
 #define LANDING_RECORD_H
 
 #include "check-book.h"
+#include "overtaken.h"
 #include "work-record.h"
 
 struct buf;
@@ -76,6 +77,7 @@ struct landing_item {
 		       * QUEUED: the branch is moving to it (journal) */
 	char *tree; /* of `commit`, QUEUED only */
 	int place; /* with `commit`: among the items of that move, from 1 */
+	bool overtaken; /* with `commit`: it was not checked as it lands */
 	char *words; /* EJECTED: the message for its worker; of a pick, the ref
 		      * that keeps it */
 	char *picked_head; /* of a pick: the worker's HEAD, */
@@ -238,12 +240,23 @@ struct landing_record {
 	char *from_tree;
 	char *red_told; /* base tree that was reported as failing */
 	struct red_run own; /* tasks' commits that the branch ends with */
+	/* Commits that have landed and are not on the branch any more: those
+	 * that a person is asked about, and those that may stay away. */
+	char **lost, **let_go;
+	char *watched; /* the branch, which is the landing branch since then; */
+	int64_t watched_ms; /* 0 = the first one */
+	struct overtaken_record overtaken;
 	struct push_record push;
 	struct check_book checks;
 };
 
 /* All zero is an empty record. */
 extern const struct schema landing_record_schema;
+
+/* What a person is told of checks that are overtaken; NULL = nothing. The
+ * caller frees it. */
+char *landing_record_overtaken(const struct landing_record *record,
+    const struct settings *settings, const char *branch);
 
 /* A new item with the next id, not yet in the queue; and then into it. */
 struct landing_item *landing_record_new_item(struct landing_record *record);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <ctype.h>
+
 #include "behaviour.h"
+#include "error-signature.h"
 #include "excerpt.h"
 #include "iteration.h"
 #include "ladder.h"
 #include "progress-private.h"
 #include "schema.h"
+#include "task.h"
 
 const char *const progress_step_words[] = {
 	[STEP_NONE] = "none",
@@ -412,26 +417,76 @@ alike_clear(struct alike *alike)
 	free(alike->reason);
 	strv_free(alike->tasks);
 	strv_free(alike->keys);
+	strv_free(alike->workers);
 	*alike = (struct alike){ 0 };
 }
 
-bool
-alike_add(
-    struct alike *alike, const char *task, const char *key, const char *reason)
+/* The end of the name in quotes that begins at s[i], NULL = there is none: "the
+ * worker's" has an apostrophe. */
+static const char *
+alike_name_end(const char *text, const char *s)
 {
-	uint64_t signature = error_signature_hash(reason, strlen(reason));
-	unsigned at;
+	const char *end;
 
+	if (strchr("\"'`", *s) == NULL ||
+	    (s > text && isalnum((unsigned char)s[-1])))
+		return NULL;
+	end = s + 1 + strcspn(s + 1, "\"'`\n");
+	return *end == *s && end > s + 1 && !isalnum((unsigned char)end[1]) ?
+	    end + 1 :
+	    NULL;
+}
+
+/* All lines count: the first ones may be what every failure of a kind begins
+ * with. 0 = it says nothing. */
+static uint64_t
+alike_signature(const char *reason)
+{
+	cleanup_buf struct buf plain = BUF_INIT;
+	uint64_t sum = 0;
+	const char *end;
+
+	for (const char *s = reason; *s != '\0'; s = end) {
+		end = alike_name_end(reason, s);
+		if (end != NULL)
+			buf_adds(&plain, "<name>");
+		else
+			buf_add(&plain, s, (size_t)((end = s + 1) - s));
+	}
+	for (const char *line = plain.data; *line != '\0';
+	     line = end + (*end == '\n')) {
+		size_t len = strcspn(line, "\n");
+
+		end = line + len;
+		sum = sum * 31 + error_signature_hash(line, len);
+	}
+	return sum;
+}
+
+bool
+alike_add(struct alike *alike, const struct task *task, size_t team,
+    const char *reason)
+{
+	const char *key = task->key != NULL ? task->key : task->id;
+	const char *worker = task->worker != NULL ? task->worker : "";
+	uint64_t signature = alike_signature(reason);
+
+	if (signature == 0)
+		return false;
 	if (alike->reason == NULL || alike->signature != signature) {
 		alike_clear(alike);
 		alike->reason = xstrdup(reason);
 		alike->signature = signature;
 	}
-	if (!word_find(strv_const(alike->keys), key, &at)) {
+	if (!strv_has(strv_const(alike->keys), key)) {
 		strv_add(&alike->keys, key);
-		strv_add(&alike->tasks, task);
+		strv_add(&alike->tasks, task->id);
 	}
-	return strv_count(alike->tasks) >= ALIKE_TASKS;
+	if (!strv_has(strv_const(alike->workers), worker))
+		strv_add(&alike->workers, worker);
+	return strv_count(alike->tasks) >= ALIKE_TASKS &&
+	    (strv_count(alike->workers) >= ALIKE_TASKS ||
+		strv_count(alike->workers) >= team);
 }
 
 /* --- words --------------------------------------------------------------- */

@@ -28,6 +28,7 @@
 struct buf;
 struct detection;
 struct json_object;
+struct task;
 struct schema;
 
 enum progress_step {
@@ -234,24 +235,30 @@ size_t fleet_pattern_see(struct fleet_pattern *fleet, uint64_t signature,
 /* --- failures alike ------------------------------------------------------ */
 
 /*
- * The same failure on one task after another comes from outside of them: a git
- * hook that refuses every commit, say. Zeroes are the beginning.
+ * The same failure of one task after another, on one worker after another,
+ * comes from outside of them: a git hook that refuses every commit, say. What
+ * is only about one task, or about the tree of one worker, is not. Reasons are
+ * the same if they differ only in names in quotes and in what
+ * error-signature.h leaves out. Pure; zeroes are the beginning.
  */
 
 #define ALIKE_TASKS 3 /* that fail alike, until no more are given out */
 
 struct alike {
 	char *reason; /* of the last failure; NULL = none */
-	uint64_t signature; /* of that: numbers and commits differ */
+	uint64_t signature; /* of that */
 	char **tasks; /* that it happened to */
 	char **keys; /* what their sources call them: a node of a goal that is
 		      * tried again is another task, and the same work */
+	char **workers; /* that it happened on */
 };
 
-/* An attempt at the task failed. True: ALIKE_TASKS in a row have failed so. */
-bool alike_add(
-    struct alike *alike, const char *task, const char *key, const char *reason);
-/* A task has landed, or a person has looked: count anew. */
+/* An attempt at the task failed on its worker. team: how many workers there
+ * are. True: ALIKE_TASKS in a row have failed so, on as many workers, or on all
+ * that there are. */
+bool alike_add(struct alike *alike, const struct task *task, size_t team,
+    const char *reason);
+/* A task has succeeded, or a person has looked: count anew. */
 void alike_clear(struct alike *alike);
 
 /* --- progress text ------------------------------------------------------ */

@@ -231,8 +231,9 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	SHOWN(LANDED, INFO, "accept_success", "landed",
 	    "the work of {worker_name}[ on {task}] has landed"
 	    "[ on {branch}][ as {commit_sha:sha}]"
-	    "[; {ref:sha} has it already]",
-	    "worker task branch commit ref", .colour = "32"),
+	    "[; {ref:sha} has it already]"
+	    "[, on a check that was {result}]",
+	    "worker task branch commit ref result", .colour = "32"),
 	SHOWN(REVERTED, INFO, "reverted", "reverted",
 	    "{ref:sha} is taken back[ on {branch}]"
 	    "[ by {commit_sha:sha}]",
@@ -269,6 +270,10 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	SHOWN(BRANCH_RED, INFO, "branch_red", "{branch} fails its own check",
 	    "{branch} fails its own check[ at {commit_sha:sha}]",
 	    "branch commit reason", .colour = "1;31", .notice = NOTICE_BRANCH),
+	SHOWN(CHECKS_OVERTAKEN, INFO, "checks_overtaken",
+	    "checks of {branch} are overtaken: {reason}",
+	    "checks of {branch} are overtaken[: {reason}]", "branch reason",
+	    .colour = "1;33", .notice = NOTICE_BRANCH),
 	SHOWN(CHECK_BEGINS, INFO, "check_begins", "a check of {text} begins",
 	    "a check of {text} begins", "text ref", .colour = "90"),
 	SHOWN(CHECKED, INFO, "check", "check {result}",

@@ -91,7 +91,8 @@ enum event_kind {
 	EVENT_LANDINGS_BUILT, /* branch, count: items that wait now */
 	EVENT_LANDED, /* worker, task, branch, commit (NULL: nothing to land);
 		       * to: the commit that the branch moved to; count: its
-		       * place in that move */
+		       * place in that move; result: "overtaken", if it was
+		       * not checked as it lands */
 	EVENT_REVERTED, /* branch, commit; ref: the commit it takes back;
 			 * reason: what failed, NULL = a person wants it */
 	EVENT_NOT_LANDED, /* worker, task, branch, commit: its own; error */
@@ -103,6 +104,7 @@ enum event_kind {
 			     */
 	EVENT_BRANCH_MOVED, /* branch; from, to: commits */
 	EVENT_BRANCH_RED, /* branch, commit, reason: it fails its own check */
+	EVENT_CHECKS_OVERTAKEN, /* branch, reason */
 	EVENT_CHECK_BEGINS, /* text: of what; ref: the tree */
 	EVENT_CHECKED, /* result, ref: the tree, reason, duration_ms */
 	EVENT_TESTS_WEAKENED, /* worker, task, reason: acceptance.h */

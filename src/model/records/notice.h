@@ -22,7 +22,8 @@ enum notice_class {
 	NOTICE_BUDGET, /* also a task that is parked at its own */
 	NOTICE_LIMIT, /* of usage; it is waited for */
 	NOTICE_OUTAGE, /* of the service; it is waited for */
-	NOTICE_BRANCH, /* the landing branch fails its check, or is missing */
+	NOTICE_BRANCH, /* the landing branch fails its check, is missing, or has
+			* lost what had landed */
 	NOTICE_CHECK, /* check_command contradicts itself */
 	NOTICE_CHECKOUT, /* uncommitted changes hold up the landings */
 	NOTICE_PUSH,

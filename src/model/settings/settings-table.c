@@ -19,6 +19,7 @@
 static const char *const red_actions[] = { "fix", "revert", "stop", NULL };
 
 static const char *const land_modes[] = { "tip", "each", NULL };
+static const char *const overtaken[] = { "wait", "land", NULL };
 
 static const char *const sandbox_modes[] = { "off", "worktree", "strict",
 	NULL };
@@ -299,6 +300,16 @@ const struct setting settings_table[] = {
 		    "moves: where it moves to (tip), or each commit on the "
 		    "way (each).",
 	    .choices = land_modes },
+	{ "auto.overtaken", SETTING_CHOICE, "\"wait\"",
+	    .help = "What counts when others move the landing branch while "
+		    "check_command runs: the work is merged with what came "
+		    "and checked again (wait), or the result stands for that "
+		    "merge (land). It stands only where the merge has no "
+		    "conflict, what came changes no file of the work, and "
+		    "each of its commits is a person's or has passed itself. "
+		    "What lands so is marked in llmc report, and the branch "
+		    "is checked next.",
+	    .choices = overtaken },
 	{ "auto.on_red", SETTING_CHOICE, "\"fix\"",
 	    .help = "What to do when the landing branch itself fails "
 		    "check_command: add a task that fixes it (fix), take "
@@ -565,9 +576,9 @@ const struct setting settings_table[] = {
 		    "need two names. \"\" means the name of the machine.",
 	    .flags = SETTING_RESTART },
 	{ "fleet.ssh", SETTING_STRING, "\"\"",
-	    .help = "How people reach this host by ssh, for llmc attach "
-		    "HOST:WORKER on another one: USER@MACHINE. \"\" means this "
-		    "user and the name of the machine.",
+	    .help = "How people reach this host by ssh, for commands with "
+		    "HOST:WORKER or HOST:ASK on another one: USER@MACHINE. "
+		    "\"\" means this user and the name of the machine.",
 	    .flags = SETTING_RESTART },
 	{ "fleet.capabilities", SETTING_LIST, "[]",
 	    .help = "Words for what this host has, beyond what llmc finds: a "

@@ -581,9 +581,9 @@ want_rest(struct follow *f)
 				       "purpose: set it to none" :
 				       NULL },
 		{ ASK_BLOCKED, ESCALATION_WARNING, "checkout",
-		    "work cannot land", "llmc landing",
-		    facts->dirty ? "uncommitted changes hold up the landings" :
-				   NULL },
+		    "work cannot land", "llmc landing", facts->dirty },
+		{ ASK_BLOCKED, ESCALATION_WARNING, "overtaken",
+		    "checks are overtaken", "llmc landing", facts->overtaken },
 		{ ASK_BLOCKED, ESCALATION_WARNING, "follow",
 		    "the branch is not where origin is", "llmc landing",
 		    facts->behind },

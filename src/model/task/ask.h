@@ -38,6 +38,7 @@ extern const char *const ask_end_words[ASK_END_COUNT + 1];
 #define ASKS_ALIKE   "alike"
 #define ASKS_TRIAL   "trial"
 #define ASK_OF_AGENT "question/"
+#define ASKS_LOST    "lost" /* what has landed is not on the branch any more */
 
 #define ASK_WORDS_MAX ((size_t)16 * 1024)
 #define ASK_TITLE_MAX 200
@@ -142,10 +143,12 @@ struct ask_facts {
 	const char *paused; /* why no task is given out; NULL = they are */
 	const char *unpushed; /* why what has landed could not be pushed */
 	bool red; /* the landing branch fails its own check */
+	const char *overtaken; /* why checks are in vain; NULL = they are not */
 	bool unchecked; /* auto mode runs, and nobody has chosen a check */
 	const char *behind; /* why the branch is not where origin is, for long;
 			     * NULL = it is */
-	bool dirty; /* the checkout has changes, and nothing can land */
+	const char *dirty; /* why the checkout is in the way of what would land;
+			    * NULL = it is not */
 	struct json_object *goals; /* their digest, may be NULL */
 };
 

@@ -61,6 +61,11 @@ static const struct row {
 	    { "a folder or file that the sandbox shows does not exist",
 		"create it, or remove it from defaults.sandbox_read and "
 		"defaults.sandbox_write" } },
+	{ "cannot make a sealed copy", NULL,
+	    { "this machine does not let memory be executed, and bwrap is a "
+	      "file that an agent's user may write",
+		"as root: sysctl -w vm.memfd_noexec=1; or run llmc as a user "
+		"who is not root, with root's bwrap" } },
 	{ "PR_SET_SECCOMP", NULL,
 	    { "this kernel or container has no filters of system calls",
 		"use a kernel with seccomp filters; in a container, ask "
@@ -625,6 +630,8 @@ box_plan(const struct box_facts *f)
 	if (f->mode == BOX_STRICT)
 		strv_add(&argv, "--unshare-net");
 	strv_add_all(&argv, base);
+	if (f->filter)
+		strv_add(&argv, "--as-pid-1");
 	for (size_t i = 0; i < m.count; i++) {
 		strv_add(&argv, m.list[i].option);
 		if (m.list[i].from != NULL)

@@ -38,8 +38,10 @@ enum box_mode box_mode_of(const struct settings *settings, const char *worker);
  * strictest of defaults.sandbox and of all workers with a section. */
 enum box_mode box_mode_strictest(const struct settings *settings);
 
-/* Where the words before those of bwrap have the filter (keeper --filter). */
+/* Where the words before those of bwrap have the filter (keeper --filter), and
+ * a sealed copy of bwrap if they make one (keeper --seal). */
 #define BOX_FILTER_FD 10
+#define BOX_BWRAP_FD  11
 
 /* A file or folder that is seen at another path; lists end with .from NULL. */
 struct box_bind {
@@ -53,7 +55,8 @@ struct box_facts {
 	enum box_mode mode; /* not BOX_OFF */
 	const char *bwrap; /* the program */
 	bool is_root;
-	bool filter; /* of system calls, open at BOX_FILTER_FD */
+	bool filter; /* of system calls, open at BOX_FILTER_FD; and inner begins
+		      * with an init (keeper --init) */
 
 	const char *const *machine; /* /usr, ...: readable, as they are */
 	const struct box_bind *links; /* symbolic ones: .from is the text */

@@ -591,11 +591,38 @@ label_in_use(const char *label, struct task *const *tasks, size_t count)
 	return false;
 }
 
+bool
+task_is_made_by(const struct task *task, const char *worker)
+{
+	/* The workers of other hosts have the same names. */
+	return text_is(task->maker, worker) &&
+	    !text_is(task->source, HOSTS_SOURCE) &&
+	    !text_is(task->source, HOSTS_CHILD_SOURCE);
+}
+
+int
+task_rank_of(enum priority priority, bool made_by_agent)
+{
+	return (int)priority + (made_by_agent ? PRIORITY_COUNT : 0);
+}
+
+int
+task_rank(const struct task *task)
+{
+	return task_rank_of(task->priority, task->maker != NULL);
+}
+
+enum priority
+task_landing_priority(const struct task *task)
+{
+	return task->maker != NULL ? PRIORITY_LOW : task->priority;
+}
+
 /* Does it come before another, if their labels make no difference? */
 static bool
 comes_before(const struct task *task, const struct task *other)
 {
-	int order = priority_compare(task->priority, other->priority);
+	int order = task_rank(task) - task_rank(other);
 
 	return order != 0 ? order < 0 : task->created_ms < other->created_ms;
 }
@@ -727,6 +754,7 @@ static const struct schema_field fields[] = {
 	FIELD("pull_asks", pull_asks, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("move", move),
 	FIELD("place", place),
+	FIELD("overtaken", overtaken, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("held_by", held_by),
 	FIELD("landed_before", landed_before),
 	FIELD("run_id", run_id),

@@ -191,6 +191,7 @@ struct task {
 	char *held_by; /* instead of both: the commit of the branch that had its
 			* work already */
 	int place; /* among the tasks of that move, in the order of commits */
+	bool overtaken; /* it landed on a result that was (overtaken.h) */
 	char *landed_before; /* the commit of an earlier task with this text,
 			      * when a landed task is done again */
 	struct task_launch launch;
@@ -225,6 +226,8 @@ task_new_retry(const char *id, const struct task *old, int64_t now_ms);
 
 /* Say who added it, as the head of its text or an earlier task has it. */
 void task_set_maker(struct task *task, const char *maker, const char *sandbox);
+/* Has the agent of this worker, which is one of this host, added it? */
+bool task_is_made_by(const struct task *task, const char *worker);
 /* May a worker with this sandbox have it? */
 bool task_fits(const struct task *task, enum box_mode mode);
 
@@ -310,8 +313,16 @@ int task_settle(struct task *task, enum task_outcome outcome,
  * and, if it was tried before, how that ended. */
 void task_text(const struct task *task, struct buf *out);
 
+/* How soon a task is done, in every queue: 0 is first. What an agent has added
+ * never comes before the tasks of people, whatever its priority. */
+#define TASK_RANKS (2 * PRIORITY_COUNT)
+int task_rank_of(enum priority priority, bool made_by_agent);
+int task_rank(const struct task *task);
+/* The same where there are only priorities: the landing queue. */
+enum priority task_landing_priority(const struct task *task);
+
 /* The next waiting task, or NULL: tasks whose label is not in use come first,
- * then by priority, then by age. */
+ * then by rank, then by age. */
 struct task *task_next_waiting(struct task *const *tasks, size_t count);
 
 /* A task to fix a landing branch that fails its own check; words: what the

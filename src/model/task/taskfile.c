@@ -218,6 +218,11 @@ task_head_write(
 	if (head->priority != PRIORITY_NORMAL ||
 	    task_head_read(prompt, &own) != prompt)
 		buf_addf(out, PRIORITY " %s\n", priority_name(head->priority));
+	/* Before what may be long: who reads the order of tasks reads the
+	 * beginning only. */
+	if (head->maker[0] != '\0')
+		buf_addf(out, MAKER " %s (%s)\n", head->maker,
+		    box_mode_name(head->sandbox));
 	if (head->commit[0] != '\0')
 		buf_addf(out, LANDED " %s\n", head->commit);
 	if (head->contract[0] != '\0')
@@ -230,9 +235,6 @@ task_head_write(
 		buf_addf(out, RECOVERY " %s\n", head->recovery);
 	if (head->wants[0] != '\0')
 		buf_addf(out, WANTS " %s\n", head->wants);
-	if (head->maker[0] != '\0')
-		buf_addf(out, MAKER " %s (%s)\n", head->maker,
-		    box_mode_name(head->sandbox));
 	if (out->len > before)
 		buf_addc(out, '\n');
 	buf_adds(out, prompt);

@@ -98,8 +98,8 @@ void taskfile_text(const struct taskfile *task, struct buf *out);
  * the task. They are optional, and a blank line or the prompt itself ends them:
  *
  *   Priority: high
- *   Landed before: 3f2a91c
  *   Added by: auto-1 (strict)
+ *   Landed before: 3f2a91c
  *   Verification: {"artifacts": [{"path": "out.json", "json": true}]}
  *   Result: report
  *   Recovery: reassign

@@ -35,6 +35,7 @@ static const struct schema_field fields[] = {
 	SINCE("created_ms", created_ms),
 	FIELD("prompt", prompt),
 	FIELD("prompt_command", prompt_command),
+	FIELD("given_by", given_by),
 	FIELD("task", task),
 	FIELD("on_hold", on_hold),
 	FIELD("work_of", work_of),
@@ -455,6 +456,7 @@ arrive(struct worker *worker, enum worker_status from, const char *reason)
 	if (does->forgets_task) {
 		xstrset(&worker->prompt, NULL);
 		xstrset(&worker->prompt_command, NULL);
+		xstrset(&worker->given_by, NULL);
 		xstrset(&worker->task, NULL);
 		worker->stalls = 0;
 		worker->over_budget = worker->off_hours = false;

@@ -229,6 +229,8 @@ struct worker {
 	/* The task. */
 	char *prompt; /* what it works on */
 	char *prompt_command; /* where the prompt came from, for people */
+	char *given_by; /* the worker whose agent gave it that; NULL = a person
+			 * or auto mode */
 	char *task; /* id of the task in auto mode, NULL = by hand */
 	bool on_hold; /* a person paused it: no new task until llmc resume */
 	char *work_of; /* task whose work lies in the worktree, which may be one
@@ -293,9 +295,9 @@ struct worker *worker_new(const char *name, int64_t now_ms);
  * status before could go itself. Effects:
  *
  * - every move sets activity; a move to another status sets since;
- * - to idle: clears prompt, task (with its stalls), commit, reviewed,
- *   self-review, the pending prompt and the landing with its conflicts, but
- * keeps the usage. A worker that should continue something goes to starting
+ * - to idle: clears prompt, who gave it, task (with its stalls), commit,
+ * reviewed, self-review, the pending prompt and the landing with its conflicts,
+ * but keeps the usage. A worker that should continue something goes to starting
  * instead;
  * - to idle, needs_review, no_changes and waiting: resets crashes and limit
  * tries;

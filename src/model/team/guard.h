@@ -102,7 +102,7 @@ bool guard_offers(const struct guard_policy *policy, const char *tool);
  */
 
 #define RESERVATION_TTL_MS (3600 * 1000) /* the default */
-#define RESERVATION_MAX    200 /* of one agent */
+#define RESERVATION_MAX    10 /* of one agent */
 
 struct reservation {
 	char *id; /* V_...: made of actor and path */

@@ -38,8 +38,8 @@ task_row(const struct making *m, const char *id, struct json_object *from)
 	static const char *const members[] = { "id", "title", "outcome", "step",
 		"commit", "worker", "run_id", "attempts", "turns",
 		"finished_unix", "wall_ms", "cost_micros", "cost_source",
-		"lines_added", "lines_removed", "weakens", "reason",
-		"last_words", NULL };
+		"lines_added", "lines_removed", "weakens", "overtaken",
+		"reason", "last_words", NULL };
 	struct json_object *row = json_object_new_object();
 
 	view_pick(row, from, members);
@@ -382,6 +382,7 @@ static const struct schema task = SCHEMA_SHAPE(SCHEMA_IS("id", STRING, NULL),
     SCHEMA_OR_NULL("lines_added", INT, "null: not known"),
     SCHEMA_OR_NULL("lines_removed", INT, NULL),
     SCHEMA_OR_NULL("weakens", STRING, "what it does to tests"),
+    SCHEMA_OR_NULL("overtaken", BOOL, "it landed on a result that was"),
     SCHEMA_OR_NULL("reason", STRING, "why it failed"),
     SCHEMA_OR_NULL("last_words", STRING, "of its agent"),
     SCHEMA_IS("worked_ms", INT, "what was worked on it in this period"),

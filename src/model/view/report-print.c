@@ -150,6 +150,8 @@ add_title(struct json_object *task, struct buf *out)
 	const char *weakens = json_string_or(task, "weakens", NULL);
 
 	add_visible(out, json_string_or(task, "title", ""));
+	if (json_bool_or(task, "overtaken", false))
+		buf_adds(out, " (landed on a result that was overtaken)");
 	if (weakens == NULL)
 		return;
 	buf_adds(out, " (weakens tests: ");

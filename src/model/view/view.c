@@ -741,6 +741,7 @@ view_row_task_brief(const struct task *task)
 		json_set_string(row, "commit",
 		    task->commit != NULL ? task->commit : task->held_by);
 		json_set_bool(row, "dropped", task->dropped);
+		json_set_bool(row, "overtaken", task->overtaken);
 		view_row_moment(row, "finished_unix", task->finished_ms);
 		json_set_int(row, "wall_ms", wall > 0 ? wall : 0);
 	}

@@ -2,8 +2,8 @@
 
 /*
  * What keeps a book usable: damage is put aside and what can be read is saved,
- * a check of everything in it, its export and import, and a look into it with a
- * query of a person. All of this blocks; but for the first two functions it is
+ * a check of everything in it, its export, and a look into it with a query of a
+ * person. All of this blocks; but for the first two functions it is
  * for children of the daemon (autod --store-task).
  */
 #ifndef BOOK_CARE_H
@@ -17,8 +17,10 @@ struct book_recovered {
 	char *
 	    damaged; /* where the damaged file is now; owned. NULL: no damage */
 	size_t rows; /* that were saved */
-	size_t refused; /* that could be read, but not be stored again */
-	size_t gaps; /* places that could not be read */
+	size_t refused; /* that could not be read, or not be stored again */
+	size_t gaps; /* pages that are missing, or not as they were written */
+	size_t doubtful; /* rows of such pages that were saved */
+	size_t repaired; /* pages in which one bit was wrong: put right */
 	char why[512]; /* what was found to be wrong */
 };
 
@@ -42,6 +44,10 @@ int book_put_back(struct book *book, struct err *err);
 int
 book_keep(struct book *book, int64_t wall_ms, char **ret_kept, struct err *err);
 
+/* Copy what was committed to a file that can take its place; the one before is
+ * replaced when it is whole. The daemon may be writing. */
+int book_copy(const char *path, const char *to, struct err *err);
+
 /* Give pages that are free back to the file system, a few at a time; true if
  * there are more. Does nothing unless the book is clean. */
 bool book_shrink(struct book *book);
@@ -56,12 +62,6 @@ book_check(const char *path, struct json_object **ret_report, struct err *err);
 /* Plans and events as one JSON document of the seed's shape. file NULL =
  * standard output; otherwise it is replaced when it is complete. */
 int book_export(const char *path, const char *file, struct err *err);
-
-/* The plans and events of an export into a book without plans (-EEXIST), in one
- * transaction; the daemon may have it open, and has to load its plans then.
- * Events come after those that are there. */
-int book_import(const char *path, const char *file, size_t *ret_records,
-    size_t *ret_events, struct err *err);
 
 /*
  * One SELECT (or WITH, EXPLAIN) of a person on a connection that cannot write:

@@ -163,7 +163,7 @@ message_of(struct book_row *row)
 	if (body == NULL ||
 	    json_parse(body, strlen(body), MESSAGE_FILE_MAX, &json, &err) < 0 ||
 	    message_from_json(json, &message, &err) < 0)
-		log_info("a message cannot be read: %s", err.msg);
+		book_row_unusable(row, err.msg);
 	return message;
 }
 
@@ -305,11 +305,9 @@ on_row(struct book_row *row, void *arg)
 {
 	struct reading *reading = arg;
 	struct ask *ask = schema_new(&ask_schema);
-	struct err err = { 0 };
 
-	if (book_read(reading->book, book_ask_table(), row, ask, &err) < 0) {
-		log_debug("an ask cannot be read: %s", err.msg);
-		ask_free(ask);
+	if (book_read(reading->book, book_ask_table(), row, ask, NULL) < 0) {
+		ask_free(ask); /* which is told */
 	} else if (reading->state != NULL) {
 		state_add_ask(reading->state, ask);
 	} else {

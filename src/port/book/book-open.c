@@ -71,11 +71,11 @@ connect_to(const char *path, bool immutable, struct book **ret, struct err *err)
 	book->path = xstrdup(path);
 	uri = immutable ? immutable_uri(book->path) : NULL;
 	flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-	rc = immutable ?
-	    sqlite3_open_v2(uri, &book->sqlite,
-		flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) :
-	    sqlite3_open_v2(
-		book->path, &book->sqlite, flags | SQLITE_OPEN_READWRITE, NULL);
+	rc = immutable ? sqlite3_open_v2(uri, &book->sqlite,
+			     flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+			     book_pages_vfs()) :
+			 sqlite3_open_v2(book->path, &book->sqlite,
+			     flags | SQLITE_OPEN_READWRITE, book_pages_vfs());
 	if (rc != SQLITE_OK) {
 		rc = book_error(book, rc, err);
 		book_close(book);
@@ -140,10 +140,10 @@ migrate(struct book *book, const char *const *scripts, size_t version,
 	return r;
 }
 
-/* version: the newest that is known; 0 = any. */
+/* version: the newest that is known. */
 static int
-try_look(const char *path, bool damaged, bool immutable, size_t version,
-    struct book **ret, struct err *err)
+try_look(const char *path, bool immutable, size_t version, struct book **ret,
+    struct err *err)
 {
 	struct book *book = NULL;
 	int64_t found = 0;
@@ -154,17 +154,10 @@ try_look(const char *path, bool damaged, bool immutable, size_t version,
 	book->is_look = true;
 	/* A log that is there stays as it is; an empty one is removed again. */
 	sqlite3_db_config(book->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
-	    damaged || book_files_has_log(path), NULL);
-	if (damaged) {
-		/* SQLite then also reads a file whose end is missing. */
-		sqlite3_db_config(
-		    book->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-		sqlite3_db_config(
-		    book->sqlite, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
-	}
+	    book_files_has_log(path), NULL);
 	r = book_exec(
 	    book, "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;", err);
-	if (r == 0 && version > 0)
+	if (r == 0)
 		r = expect_version(book, version, &found, err);
 	if (r < 0) {
 		book_close(book);
@@ -175,19 +168,35 @@ try_look(const char *path, bool damaged, bool immutable, size_t version,
 }
 
 static int
-look(const char *path, bool damaged, size_t version, struct book **ret,
-    struct err *err)
+look(const char *path, size_t version, struct book **ret, struct err *err)
 {
-	int r = try_look(path, damaged, false, version, ret, err);
+	int r = try_look(path, false, version, ret, err);
 
 	return (r == -EACCES || r == -EROFS) && !book_files_has_log(path) ?
-	    try_look(path, damaged, true, version, ret, err) :
+	    try_look(path, true, version, ret, err) :
 	    r;
 }
 
-/* --- the store of earlier versions --------------------------------------- */
+/* Each page gets room for its checksum, *ret_had bytes until now. */
+static void
+reserve_stamps(struct book *book, int *ret_had)
+{
+	*ret_had = BOOK_STAMP_SIZE;
+	sqlite3_file_control(
+	    book->sqlite, "main", SQLITE_FCNTL_RESERVE_BYTES, ret_had);
+}
 
-#define OLD_VERSION 2 /* of its tables, the last there was */
+/* One of an earlier version is written anew, with them. */
+static int
+add_checksums(struct book *book, struct err *err)
+{
+	int had;
+
+	reserve_stamps(book, &had);
+	return had == BOOK_STAMP_SIZE ? 0 : book_exec(book, "VACUUM", err);
+}
+
+/* --- the store of earlier versions --------------------------------------- */
 
 int
 book_attach(struct book *book, const char *path, struct err *err)
@@ -264,7 +273,7 @@ take_old(struct book *book, const char *path, struct err *err)
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0)
-		r = look(old, false, OLD_VERSION, &before, err);
+		r = look(old, BOOK_OLD_VERSION, &before, err);
 	book_close(before);
 	if (r == 0)
 		r = book_attach(book, old, err);
@@ -300,19 +309,21 @@ static int
 build(const char *path, const char *old_beside, const char *const *scripts,
     size_t version, struct err *err)
 {
-	cleanup_free char *mark = xasprintf("PRAGMA auto_vacuum = INCREMENTAL;"
+	cleanup_free char *mark = xasprintf("PRAGMA page_size = %d;"
+					    "PRAGMA auto_vacuum = INCREMENTAL;"
 					    "PRAGMA application_id = %d",
-	    BOOK_APPLICATION_ID);
+	    BOOK_PAGE_SIZE, BOOK_APPLICATION_ID);
 	cleanup_fd int fd =
 	    open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	struct book *book = NULL;
-	int r;
+	int had, r;
 
 	if (fd == -1)
 		return err_errno(err, -errno, "%s", path);
 	r = connect_to(path, false, &book, err);
 	if (r < 0 || book == NULL)
 		return r;
+	reserve_stamps(book, &had);
 	r = book_exec(book, mark, err);
 	if (r == 0)
 		r = migrate(book, scripts, version, err);
@@ -343,9 +354,15 @@ create(const char *path, bool take_over, const char *const *scripts,
 }
 
 int
-book_create(const char *path, struct err *err)
+book_create(const char *path, size_t version, struct err *err)
 {
-	return create(path, false, book_scripts, book_version, err);
+	return create(path, false, book_scripts, version, err);
+}
+
+int
+book_connect(const char *path, struct book **ret, struct err *err)
+{
+	return connect_to(path, false, ret, err);
 }
 
 /* --- the tables --------------------------------------------------------- */
@@ -448,6 +465,8 @@ book_open_at(const char *path, const char *const *scripts, size_t version,
 		r = migrate(book, scripts, version, err);
 	if (r == 0)
 		r = check_tables(book, scripts, version, err);
+	if (r == 0)
+		r = add_checksums(book, err);
 	if (r < 0) {
 		book_close(book);
 		return r;
@@ -479,12 +498,6 @@ book_open(const char *path, struct book **ret, struct err *err)
 }
 
 int
-book_look_damaged(const char *path, struct book **ret, struct err *err)
-{
-	return look(path, true, 0, ret, err);
-}
-
-int
 book_look(const char *path, struct book **ret, struct err *err)
 {
 	cleanup_free char *recovered = xasprintf("%s" BOOK_RECOVERED, path);
@@ -497,7 +510,7 @@ book_look(const char *path, struct book **ret, struct err *err)
 		    path);
 	if (r == -ENOENT)
 		return err_set(err, r, "there is no %s", path);
-	return r < 0 ? r : look(path, false, book_version, ret, err);
+	return r < 0 ? r : look(path, book_version, ret, err);
 }
 
 /* --- a copy -------------------------------------------------------------- */
@@ -512,8 +525,8 @@ copy(struct book *book, const char *to, struct err *err)
 	if (fd == -1)
 		return err_errno(err, -errno, "%s", to);
 	book_rollback(book);
-	return book_run_now(
-	    book, "VACUUM INTO $1", BOOK_VALUES(BOOK_T(to)), NULL, err);
+	return book_query(
+	    book, "VACUUM INTO $1", BOOK_VALUES(BOOK_T(to)), NULL, NULL, err);
 }
 
 int
@@ -534,13 +547,36 @@ static int
 finish(const char *path, struct err *err)
 {
 	struct book *book = NULL;
-	int r = book_look_damaged(path, &book, err);
+	int r = book_connect(path, &book, err);
 
 	if (r == 0)
-		r = book_exec(book,
-		    "PRAGMA query_only = OFF; PRAGMA journal_mode = WAL", err);
+		r = book_exec(book, "PRAGMA journal_mode = WAL", err);
 	book_close(book);
 	return r == 0 ? book_files_sync(path, err) : r;
+}
+
+int
+book_copy(const char *path, const char *to, struct err *err)
+{
+	cleanup_free char *fresh = xasprintf("%s.new", to);
+	struct book *book = NULL;
+	int r = book_look(path, &book, err);
+
+	if (r < 0)
+		return r;
+	book->is_open = true; /* so that damage is noted */
+	book_files_remove(fresh);
+	r = book_exec(book, "PRAGMA query_only = OFF", err);
+	if (r == 0)
+		r = copy(book, fresh, err);
+	book_close(book);
+	if (r == 0)
+		r = finish(fresh, err);
+	if (r == 0)
+		r = book_files_place(fresh, to, err);
+	if (r < 0)
+		book_files_remove(fresh);
+	return r;
 }
 
 int

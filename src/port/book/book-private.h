@@ -13,6 +13,7 @@
 #define BOOK_APPLICATION_ID 0x6c6c6d63 /* "llmc" */
 
 struct book_row {
+	struct book *book;
 	sqlite3_stmt *statement;
 };
 
@@ -40,6 +41,8 @@ struct book {
 	size_t pruned; /* kinds of rows that were looked at */
 	void (*dirty_fn)(void *arg);
 	void *dirty_arg;
+	void (*damage_fn)(const char *words, void *arg);
+	void *damage_arg;
 	bool is_look; /* opened for reading */
 	bool is_open; /* as a whole: what is found wrong now is noted */
 };
@@ -92,6 +95,47 @@ char *book_files_old(const char *path);
 /* A page of the book was found damaged: the next start looks at all of them. */
 #define BOOK_DAMAGED ".damaged"
 
+/* --- pages, book-pages.c ------------------------------------------------ */
+
+#define BOOK_PAGE_SIZE  4096
+#define BOOK_STAMP_SIZE 8 /* at the end of each: its checksum */
+
+/* The name of the VFS that makes and compares them. */
+const char *book_pages_vfs(void);
+uint64_t book_page_stamp(const unsigned char *page); /* 0: it has none */
+void book_page_put_stamp(unsigned char *page, uint32_t number);
+/* Has it no checksum, or the right one? The first page has number 1. Pure. */
+bool book_page_is_whole(const unsigned char *page, uint32_t number);
+/* Put right a page in which one bit is wrong; false: it is more. */
+bool book_page_repair(unsigned char *page, uint32_t number);
+/* Do the pages of a database that begins like this have checksums? */
+bool book_page_has_room(const unsigned char *header);
+
+/* --- the write-ahead log, book-log.c ------------------------------------- */
+
+struct book_log {
+	struct buf bytes;
+	size_t frames, end; /* those before end were committed */
+	bool *whole; /* of each frame */
+	size_t repaired; /* in which one bit was wrong */
+	bool is_damaged; /* SQLite would not see all that was committed */
+	bool big;
+};
+/* None, or an empty one: no frames. */
+int book_log_read(const char *path, struct book_log *log, struct err *err);
+void book_log_release(struct book_log *log);
+/* The page in a frame; NULL if it is not whole. */
+const unsigned char *
+book_log_page(const struct book_log *log, size_t i, uint32_t *ret_number);
+
+/* --- a book that is damaged, book-recover.c ------------------------------ */
+
+/* All that can be read of it, in a new one at built. version: of its tables if
+ * its first page does not say. */
+struct book_recovered;
+int book_rebuild(const char *path, size_t version, const char *built,
+    struct book_recovered *got, struct err *err);
+
 /* --- the database, book.c ------------------------------------------------ */
 
 /* What a result code of SQLite means. Only a file that is not a database, or
@@ -109,14 +153,16 @@ extern const char book_fill_work[]; /* from an attached book */
 /* Columns that rows of an earlier version lack. */
 extern const char book_fill_columns[];
 
+#define BOOK_OLD_VERSION 2 /* of the store of earlier versions, the last */
+
 /* book_open() with other scripts; for tests. */
 int book_open_at(const char *path, const char *const *scripts, size_t version,
     struct book **ret, struct err *err);
-/* A new, empty book, durable before it has its name; what is at path is
- * replaced. */
-int book_create(const char *path, struct err *err);
-/* book_look() at a damaged file, as much of it as SQLite can read. */
-int book_look_damaged(const char *path, struct book **ret, struct err *err);
+/* A new, empty book with the tables of that version, durable before it has its
+ * name; what is at path is replaced. */
+int book_create(const char *path, size_t version, struct err *err);
+/* A file as it is: no tables are made, changed or looked at. */
+int book_connect(const char *path, struct book **ret, struct err *err);
 /* The old store was read into the book: move it away. *ret_to may be NULL. */
 int book_retire_old(const char *path, char **ret_to, struct err *err);
 
@@ -199,24 +245,11 @@ void book_row_event(struct book_row *row, struct book_event *ret);
 
 extern const char *const book_kind_tables[BOOK_KIND_COUNT]; /* "goals" */
 
-/* --- export and import, book-rows.c, book-import.c --------------------- */
+/* --- export, book-rows.c ------------------------------------------------ */
 
 #define BOOK_EXPORT_VERSION 1
 
 /* For sqlite3_progress_handler(): is this moment (int64_t, monotonic) past? */
 int book_is_late(void *moment);
-
-/* Where the parts of a document go; negative errno ends the reading. */
-struct book_sink {
-	int (*record)(
-	    const struct book_record *record, void *arg, struct err *err);
-	int (*event)(
-	    const struct book_event *event, void *arg, struct err *err);
-	void *arg;
-};
-
-/* Read a document. -EINVAL or -E2BIG with the path of what is wrong. */
-int book_import_parse(const char *text, size_t len,
-    const struct book_sink *sink, struct err *err);
 
 #endif

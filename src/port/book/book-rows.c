@@ -404,6 +404,7 @@ book_read(struct book *book, const struct book_table *table,
     struct book_row *row, void *ret_record, struct err *err)
 {
 	const struct book_made *made = made_of(book, table);
+	struct err own;
 	int guess = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
@@ -413,13 +414,17 @@ book_read(struct book *book, const struct book_table *table,
 		if (column < 0)
 			continue;
 		guess = column + 1;
-		if (!book_is_null(row, column) &&
+		if (book_is_null(row, column) ||
 		    read_field(field, row, column,
-			(char *)ret_record + field->offset) < 0)
-			return err_set(err, -EUCLEAN,
-			    "%s: %s.%s has a value that cannot be "
-			    "there",
-			    book->path, table->name, made->columns[i]);
+			(char *)ret_record + field->offset) == 0)
+			continue;
+		err_set(&own, -EUCLEAN,
+		    "%s: %s.%s has a value that cannot be there", book->path,
+		    table->name, made->columns[i]);
+		book_row_unusable(row, own.msg);
+		if (err != NULL)
+			*err = own;
+		return own.code;
 	}
 	return 0;
 }

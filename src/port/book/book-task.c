@@ -30,6 +30,7 @@ struct ended_task {
 	bool lines_known;
 	int64_t lines_added, lines_removed;
 	char *weakens;
+	bool overtaken;
 	char *reason, *text, *last_words;
 	char *history, *body; /* JSON */
 };
@@ -61,6 +62,7 @@ static const struct schema_field fields[] = {
 	FIELD(lines_added),
 	FIELD(lines_removed),
 	FIELD(weakens),
+	FIELD(overtaken),
 	FIELD(reason),
 	FIELD(body),
 	FIELD(text),
@@ -176,6 +178,7 @@ book_file_task(struct book *book, const struct task *task)
 		.cost = task->spent.cost,
 		.cost_source = spent_source(&task->spent),
 		.weakens = task->weakens,
+		.overtaken = task->overtaken,
 		.lines_known = task->lines_known,
 		.lines_added = task->lines_added,
 		.lines_removed = task->lines_removed,
@@ -403,7 +406,7 @@ on_sum(struct book_row *from, void *arg)
 
 /* Further columns: title, commit_sha, held_by, worker, run_id, turns,
  * created_ms, lines_known, lines_added, lines_removed, reason, last_words,
- * weakens. */
+ * weakens, overtaken. */
 static bool
 on_detailed(struct book_row *from, void *arg)
 {
@@ -428,6 +431,7 @@ on_detailed(struct book_row *from, void *arg)
 	view_row_line(row, "reason", book_text(from, 16), VIEW_REASON_MAX);
 	view_row_text(row, "last_words", book_text(from, 17), VIEW_WORDS_MAX);
 	view_row_line(row, "weakens", book_text(from, 18), VIEW_REASON_MAX);
+	json_set_bool(row, "overtaken", book_int(from, 19) != 0);
 	json_set(arg, book_text(from, 0), row);
 	return true;
 }
@@ -435,7 +439,8 @@ on_detailed(struct book_row *from, void *arg)
 #define DETAILS                                                         \
 	SUMS ", e.title, e.commit_sha, e.held_by, e.worker, e.run_id, " \
 	     "e.turns, e.created_ms, e.lines_known, e.lines_added, "    \
-	     "e.lines_removed, e.reason, e.last_words, e.weakens "      \
+	     "e.lines_removed, e.reason, e.last_words, e.weakens, "     \
+	     "e.overtaken "                                             \
 	     "FROM ended_task e "                                       \
 	     "WHERE e.finished_ms >= $1 AND e.outcome "
 

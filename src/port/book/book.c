@@ -149,18 +149,37 @@ book_error(struct book *book, int code, struct err *err)
 }
 
 /* A large book is not looked at as a whole at every start. */
-static int
-noted(struct book *book, int r)
+static void
+note_damage(struct book *book, const char *words)
 {
-	if (r == -EUCLEAN && book->is_open) {
-		cleanup_free char *mark =
-		    xasprintf("%s" BOOK_DAMAGED, book->path);
-		cleanup_fd int fd = file_open(mark, O_WRONLY | O_CREAT, 0600);
+	cleanup_free char *mark = xasprintf("%s" BOOK_DAMAGED, book->path);
+	cleanup_fd int fd = -1;
+	void (*fn)(const char *, void *) = take_ptr(&book->damage_fn);
 
+	if (book->is_open) {
+		fd = file_open(mark, O_WRONLY | O_CREAT, 0600);
 		if (fd < 0)
 			log_debug("%s: %s", mark, file_strerror(fd));
 	}
+	if (fn != NULL)
+		fn(words, book->damage_arg);
+}
+
+static int
+noted(struct book *book, int r, const struct err *words, struct err *err)
+{
+	if (r == -EUCLEAN)
+		note_damage(book, words->msg);
+	if (r < 0 && err != NULL)
+		*err = *words;
 	return r;
+}
+
+void
+book_row_unusable(struct book_row *row, const char *words)
+{
+	log_debug("%s", words);
+	note_damage(row->book, words);
 }
 
 /* --- statements --------------------------------------------------------- */
@@ -275,11 +294,12 @@ int
 book_query(struct book *book, const char *sql, const struct book_value *values,
     size_t count, book_row_fn *fn, void *arg, struct err *err)
 {
-	int r = apply(book, err);
+	struct err own = { 0 };
+	int r = apply(book, &own);
 
 	if (r == 0)
-		r = book_query_now(book, sql, values, count, fn, arg, err);
-	return noted(book, r);
+		r = book_query_now(book, sql, values, count, fn, arg, &own);
+	return noted(book, r, &own, err);
 }
 
 int
@@ -288,7 +308,7 @@ book_query_now(struct book *book, const char *sql,
     struct err *err)
 {
 	sqlite3_stmt *own = NULL;
-	struct book_row row = { NULL };
+	struct book_row row = { .book = book };
 	int rc, r = statement_for(book, sql, &row.statement, &own, err);
 
 	if (r < 0)
@@ -321,8 +341,13 @@ book_json(struct book_row *row, int column)
 	const char *text = book_text(row, column);
 	struct json_object *json = NULL;
 
-	if (text != NULL)
-		json_parse(text, strlen(text), BOOK_BODY_MAX, &json, NULL);
+	struct err err = { 0 };
+
+	if (text != NULL &&
+	    json_parse(text, strlen(text), BOOK_BODY_MAX, &json, &err) < 0) {
+		err_prefix(&err, "%s: a row is no JSON", row->book->path);
+		book_row_unusable(row, err.msg);
+	}
 	return json;
 }
 
@@ -442,6 +467,14 @@ book_on_dirty(struct book *book, void (*fn)(void *arg), void *arg)
 {
 	book->dirty_fn = fn;
 	book->dirty_arg = arg;
+}
+
+void
+book_on_damage(
+    struct book *book, void (*fn)(const char *words, void *arg), void *arg)
+{
+	book->damage_fn = fn;
+	book->damage_arg = arg;
 }
 
 static void
@@ -593,18 +626,19 @@ int
 book_commit(struct book *book, struct err *err)
 {
 	struct book_write *write;
+	struct err own = { 0 };
 	int r;
 
 	if (TAILQ_EMPTY(&book->writes))
 		return 0;
-	r = apply(book, err);
+	r = apply(book, &own);
 	if (r == 0)
-		r = book_exec(book, "COMMIT", err);
+		r = book_exec(book, "COMMIT", &own);
 	if (r < 0) {
 		book_rollback(book);
 		if (book->write_count > WRITES_MANY)
 			shorten(book);
-		return noted(book, r);
+		return noted(book, r, &own, err);
 	}
 	while ((write = TAILQ_FIRST(&book->writes)) != NULL)
 		drop(book, write);

@@ -73,6 +73,12 @@ bool book_is_clean(const struct book *book);
  * commit at the end of the pass. NULL = no callback. */
 void book_on_dirty(struct book *book, void (*fn)(void *arg), void *arg);
 
+/* Called once, when something in it is found that cannot be read: a page, or a
+ * row that its reader cannot use, which goes on with the others. NULL = no
+ * callback. */
+void book_on_damage(
+    struct book *book, void (*fn)(const char *words, void *arg), void *arg);
+
 /* --- statements --------------------------------------------------------- */
 
 struct book_value {
@@ -111,8 +117,10 @@ book_query(struct book *book, const char *sql, const struct book_value *values,
 const char *book_text(struct book_row *row, int column); /* NULL is null */
 int64_t book_int(struct book_row *row, int column); /* null is 0 */
 bool book_is_null(struct book_row *row, int column);
-/* Owned by the caller; NULL is null, or no JSON. */
+/* Owned by the caller; NULL is null, or no JSON, which is damage. */
 struct json_object *book_json(struct book_row *row, int column);
+/* It cannot be used: see book_on_damage(). */
+void book_row_unusable(struct book_row *row, const char *words);
 int book_columns(struct book_row *row); /* how many */
 
 /* The first column of the first row. -ENOENT without words: no row; *ret is

@@ -72,6 +72,7 @@ static const struct schema_field member_fields[] = {
 	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("source_repo_dirty_retry_count", source_repo_dirty_retry_count,
 	    .flags = SCHEMA_ZERO_IS_NULL),
+	FIELD("source_repo_dirty_reason", source_repo_dirty_reason),
 	FIELD("landed_elsewhere", elsewhere),
 	FIELD("errors", errors),
 	FIELD("paused", paused),

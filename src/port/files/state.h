@@ -42,6 +42,7 @@ struct state {
 	int64_t source_repo_dirty_retry_after_unix,
 	    source_repo_dirty_backoff_secs;
 	int source_repo_dirty_retry_count;
+	char *source_repo_dirty_reason;
 	struct landing_record landings;
 	struct budget_day today;
 	struct daybook days;

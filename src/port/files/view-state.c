@@ -463,6 +463,7 @@ fill_head(const struct state *state, const struct settings *settings,
 	json_set_int(head, "landed_elsewhere", (int64_t)state->elsewhere);
 	json_set(head, "run_outcomes", run_outcomes(state));
 	json_set_bool(head, "channel", people_reaches(settings));
+	json_set_string(head, "unproven", state->landings.overtaken.commit);
 	json_set(head, "push",
 	    upstream_mode_of(settings) != UPSTREAM_OFF ?
 		push_record_json(&state->landings.push) :

@@ -11,6 +11,7 @@
 #include "diff.h"
 #include "git-candidate.h"
 #include "git-private.h"
+#include "prompt.h"
 #include "rpc.h"
 
 #define ATTRIBUTES ":(top,glob)**/.gitattributes"
@@ -168,6 +169,7 @@ struct build_op {
 	struct git_op op;
 	char parent[GIT_ID_SIZE], base[GIT_ID_SIZE];
 	char work[GIT_ID_SIZE]; /* the head, or a commit that undoes it */
+	char since[GIT_ID_SIZE]; /* "" = nobody asks */
 	char undone[GIT_ID_SIZE]; /* the commit to revert, "" = none */
 	char restored[GIT_ID_SIZE]; /* and what to go back to, "" = parent */
 	char head_tree[GIT_ID_SIZE], base_tree[GIT_ID_SIZE];
@@ -182,6 +184,8 @@ struct build_op {
 
 #define PATH_LETTER      'p'
 #define PROTECTED_LETTER 'r'
+#define TREE_LETTER      't'
+#define SINCE_MAX        1000 /* commits that are looked at */
 
 /* Unless nothing happened since the base: then the tree of the work is the
  * result. */
@@ -373,6 +377,56 @@ forgive_renames(struct build_op *build, const struct git_changes *theirs,
 	}
 }
 
+/* What has come since `since`: the trees of the tasks' commits, if nothing of
+ * it was lost. */
+static void
+tell_trees(struct build_op *build)
+{
+	struct git_op *op = &build->op;
+	const char *end;
+	int left = SINCE_MAX;
+
+	build->answer.forward =
+	    git_op_is_ancestor(op, build->since, build->parent);
+	if (!build->answer.forward)
+		return;
+	git_op_must(op, "log", "--no-show-signature",
+	    git_op_text(op, "--max-count=%d", SINCE_MAX),
+	    "--format=%T %(trailers:key=" PROMPT_TASK_TRAILER
+	    ",valueonly,separator=%x2C)",
+	    git_op_text(op, "%s..%s", build->since, build->parent), "--", NULL);
+	for (const char *at = op->answer.out; *at != '\0'; at = end) {
+		size_t len = strcspn(at, "\n"), id = strcspn(at, " \n");
+
+		end = at + len + (at[len] == '\n');
+		if (id + 1 < len)
+			git_op_tell(op, TREE_LETTER,
+			    git_op_text(op, "%.*s", (int)id, at));
+		if (--left == 0)
+			git_op_tell(op, TREE_LETTER, "");
+	}
+}
+
+/* Has the work changed what has changed since, under its old name or a new one?
+ */
+static void
+compare_since(struct build_op *build, const struct git_changes *ours,
+    const struct git_changes *theirs)
+{
+	struct git_op *op = &build->op;
+	struct git_records records;
+	const char *path;
+
+	git_op_must(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+	    "--ignore-submodules=none", build->since, build->parent, NULL);
+	git_records_init(&records, op->answer.out, op->answer.out_len);
+	while ((path = git_records_next(&records)) != NULL)
+		if (git_changes_find(ours, path) != NULL ||
+		    git_changes_find(theirs, path) != NULL)
+			build->answer.shared++;
+	tell_trees(build);
+}
+
 static enum git_candidate_result
 check(struct build_op *build)
 {
@@ -393,6 +447,8 @@ check(struct build_op *build)
 	    &theirs, op->answer.out + work, op->answer.out_len - work);
 	if (ours.count == 0)
 		return GIT_CANDIDATE_SAME;
+	if (build->since[0] != '\0')
+		compare_since(build, &ours, &theirs);
 	for (size_t i = 0; i < ours.count; i++)
 		if (git_changes_find(&theirs, ours.v[i].path) == NULL)
 			git_list_add(&paths, ours.v[i].path);
@@ -456,11 +512,14 @@ build_finish(struct git_op *op, const struct err *err)
 {
 	struct build_op *build = op->self;
 	cleanup_git_list struct git_list paths = { 0 }, ruled = { 0 };
+	cleanup_git_list struct git_list trees = { 0 };
 
 	git_op_told(op, PATH_LETTER, &paths);
 	git_op_told(op, PROTECTED_LETTER, &ruled);
+	git_op_told(op, TREE_LETTER, &trees);
 	build->answer.paths = paths;
 	build->answer.protected_paths = ruled;
+	build->answer.trees = trees;
 	build->fn(err == NULL ? &build->answer : NULL, err, op->arg);
 }
 
@@ -491,6 +550,7 @@ git_candidate_build(struct git *git, const char *dir,
 	set_id(build->base, what->revert ? what->head : what->base);
 	set_id(what->revert ? build->undone : build->work, what->head);
 	set_id(build->restored, what->revert ? what->base : NULL);
+	set_id(build->since, what->since);
 	set_id(build->head_tree, what->head_tree);
 	set_id(build->base_tree, what->base_tree);
 	build->merged = git_candidate_merges(what);

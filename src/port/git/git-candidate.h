@@ -45,6 +45,9 @@ struct git_candidate {
 	const char *const *forbidden, *const *protected_paths;
 	/* Keeps the commit that was built from git gc; NULL = nothing does. */
 	const char *ref;
+	/* What it was built on when its check began: the answer says what came
+	 * since. NULL = nobody asks. */
+	const char *since;
 	const char *message;
 	const char *author_name, *author_email; /* NULL = as git is set up */
 	const char *author_date, *committer_date;
@@ -71,6 +74,13 @@ struct git_candidate_answer {
 	struct git_list paths;
 	/* If BUILT: changed under a name that others gave the file. */
 	struct git_list protected_paths;
+	/* If BUILT by a merge, and asked for: does the parent have `since`; how
+	 * many files has the work changed that have changed since; and, if the
+	 * parent has it, the trees of the commits since that name a task, "" =
+	 * there are more. */
+	bool forward;
+	size_t shared;
+	struct git_list trees;
 };
 
 /* answer is NULL with an error, and valid until the callback returns. */
@@ -97,7 +107,8 @@ bool git_candidate_merges(const struct git_candidate *what);
  * -ENOTSUP with a git older than 2.38, -ENOENT if a commit is missing or one
  * to be reverted is not an ancestor of the parent, -EINVAL for a message
  * without text or a commit without a parent to go back to. Needs one git
- * process if nothing landed since the base, else four or five. */
+ * process if nothing landed since the base, else four or five; with `since`
+ * three more. */
 void git_candidate_build(struct git *git, const char *dir,
     const struct git_candidate *what, git_candidate_fn *fn, void *arg);
 

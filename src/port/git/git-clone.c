@@ -208,26 +208,6 @@ git_clone_suits(const char *git_dir)
 	return git_clone_check(git_dir, NULL) == 0 && !file_is_dir(modules);
 }
 
-/* A path in objects/info/alternates: quoted, since it may have a newline. */
-static char *
-alternates_line(const char *git_dir)
-{
-	struct buf line = BUF_INIT;
-
-	buf_addc(&line, '"');
-	for (const char *p = git_dir; *p != '\0'; p++) {
-		if (*p == '\n') {
-			buf_adds(&line, "\\n");
-			continue;
-		}
-		if (*p == '"' || *p == '\\')
-			buf_addc(&line, '\\');
-		buf_addc(&line, *p);
-	}
-	buf_adds(&line, "/objects\"\n");
-	return buf_take(&line);
-}
-
 /* --- the clone --------------------------------------------------------- */
 
 static int
@@ -271,7 +251,9 @@ write_files(const struct git_clone_spec *spec, struct err *err)
 int
 git_clone_make(const struct git_clone_spec *spec, struct err *err)
 {
-	cleanup_free char *line = alternates_line(spec->git_dir);
+	cleanup_free char *objects = file_join(spec->git_dir, "objects");
+	cleanup_free char *path = git_dirs_alternate(objects);
+	cleanup_free char *line = xasprintf("%s\n", path);
 	const char *const argv[] = { "sh", "-c", make_script, "sh", spec->root,
 		spec->dir, spec->branch, spec->id,
 		spec->landing != NULL ? spec->landing : "",

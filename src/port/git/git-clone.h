@@ -22,14 +22,14 @@ struct git_import_spec {
 	const char *const *box; /* words that run a program in the worker's
 				 * box; NULL = none: only for tests */
 	const char *id; /* the commit */
-	const char *ref; /* the full name of the ref to set to it, whatever it
-			  * was; NULL = none, the objects only */
 	int64_t max; /* bytes of new objects, 0 = GIT_IMPORT_MAX */
 };
 
 /* Waits for it. -EFBIG, -EINVAL (an object is broken), -ENOENT (the clone has
- * no such commit), -ETIMEDOUT, -EIO. */
+ * no such commit), -ETIMEDOUT, -EIO. Of what is refused no object is in the
+ * repository. */
 int git_import(const struct git_import_spec *spec, struct err *err);
+
 struct git_clone_spec {
 	const char *root; /* the user's working tree */
 	const char *git_dir; /* its git directory */

@@ -10,6 +10,9 @@
 
 #include "child.h"
 #include "git-private.h"
+#include "procref.h"
+
+#define LOCK_LOOK_MS 10
 
 /* --- how it is started -------------------------------------------------- */
 
@@ -273,7 +276,7 @@ is_git_in(const char *pid, const char *dir, bool below, const uid_t *owner)
 }
 
 static bool
-git_runs_in(const char *dir, bool below, const uid_t *owner)
+git_runs_in(const char *dir, const uid_t *owner)
 {
 	cleanup_free char *real = realpath(dir, NULL);
 	cleanup_dir DIR *proc = opendir("/proc");
@@ -282,7 +285,7 @@ git_runs_in(const char *dir, bool below, const uid_t *owner)
 
 	while (!found && (name = dir_next(proc)) != NULL)
 		found = isdigit((unsigned char)name[0]) &&
-		    is_git_in(name, real, below, owner);
+		    is_git_in(name, real, true, owner);
 	return found;
 }
 
@@ -295,15 +298,72 @@ git_lock_remove_dead(const char *dir, const char *complaint)
 	if (lock == NULL || !is_own(dir, lock) || stat(lock, &st) == -1)
 		return false;
 	if (clock_wall_ms() - clock_file_ms(&st.st_mtim) < FRESH_MS ||
-	    git_runs_in(dir, true, &st.st_uid))
+	    git_runs_in(dir, &st.st_uid))
 		return false;
 	return unlink(lock) == 0;
 }
 
-bool
-git_lock_runs_at(const char *dir)
+/* The processes of the list that are still there; *ret_busy: one of them, or a
+ * child of one, runs or waits for a disk. */
+static size_t
+git_lock_count(struct procref *gits, size_t count, bool *ret_busy)
 {
-	return git_runs_in(dir, false, NULL);
+	cleanup_dir DIR *proc = opendir("/proc");
+	const char *name;
+	size_t alive = 0;
+
+	*ret_busy = false;
+	for (size_t i = 0; i < count; i++)
+		alive += procref_alive(&gits[i]);
+	while (alive > 0 && !*ret_busy && (name = dir_next(proc)) != NULL) {
+		cleanup_free char *path = xasprintf("/proc/%s/stat", name);
+		cleanup_buf struct buf text = BUF_INIT;
+		const char *end;
+		char state;
+		int parent;
+
+		if (!isdigit((unsigned char)name[0]) ||
+		    file_read(path, 4096, &text, NULL) < 0 ||
+		    (end = strrchr(text.data, ')')) == NULL ||
+		    sscanf(end, ") %c %d", &state, &parent) != 2 ||
+		    (state != 'R' && state != 'D'))
+			continue;
+		for (size_t i = 0; i < count; i++)
+			*ret_busy = *ret_busy || parent == gits[i].pid ||
+			    strtol(name, NULL, 10) == gits[i].pid;
+	}
+	return alive;
+}
+
+void
+git_lock_wait_quiet(const char *dir, int64_t quiet_ms, int64_t most_ms)
+{
+	cleanup_free char *real = realpath(dir, NULL);
+	cleanup_dir DIR *proc = opendir("/proc");
+	struct procref *gits = NULL;
+	const char *name;
+	size_t count = 0;
+	int64_t idle_ms = 0;
+	bool busy;
+
+	while (proc != NULL && real != NULL && (name = dir_next(proc)) != NULL)
+		if (isdigit((unsigned char)name[0]) &&
+		    is_git_in(name, real, false, NULL)) {
+			gits = xreallocarray(gits, count + 1, sizeof *gits);
+			gits[count] = (struct procref)PROCREF_INIT;
+			if (procref_set(&gits[count],
+				(pid_t)strtol(name, NULL, 10)) == 0)
+				count++;
+		}
+	for (int64_t ms = 0; ms < most_ms && idle_ms < quiet_ms &&
+	     git_lock_count(gits, count, &busy) > 0;
+	     ms += LOCK_LOOK_MS) {
+		idle_ms = busy ? 0 : idle_ms + LOCK_LOOK_MS;
+		git_pause(LOCK_LOOK_MS);
+	}
+	for (size_t i = 0; i < count; i++)
+		procref_release(&gits[i]);
+	free(gits);
 }
 
 /* --- running ------------------------------------------------------ */

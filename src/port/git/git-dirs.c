@@ -285,3 +285,22 @@ git_dirs_add_hooks(
 		xasprintf("GIT_CONFIG_VALUE_0=%s/hooks", common) :
 		xstrdup("GIT_CONFIG_VALUE_0=/dev/null"));
 }
+
+char *
+git_dirs_alternate(const char *objects)
+{
+	struct buf path = BUF_INIT;
+
+	buf_addc(&path, '"');
+	for (const char *p = objects; *p != '\0'; p++) {
+		if (*p == '\n') {
+			buf_adds(&path, "\\n");
+			continue;
+		}
+		if (*p == '"' || *p == '\\')
+			buf_addc(&path, '\\');
+		buf_addc(&path, *p);
+	}
+	buf_addc(&path, '"');
+	return buf_take(&path);
+}

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Bringing the commits of a worker's clone into the repository. */
+/*
+ * Bringing the commits of a worker's clone into the repository.
+ *
+ * git checks what it fetches, but a part of that (.gitmodules, .gitattributes)
+ * only when the pack has its name already, and leaves it there: so it fetches
+ * into a quarantine, a folder of objects beside the others, and what has passed
+ * is moved from there.
+ */
 #include "base.h"
+
+#include <sys/stat.h>
 
 #include "child.h"
 #include "git-clone.h"
@@ -10,6 +19,9 @@
 #define GIT_IMPORT_MAX (INT64_C(2) * 1024 * 1024 * 1024)
 
 #define GIT_IMPORT_MS (10 * 60 * 1000)
+
+/* git prune removes what a killed import leaves. */
+#define QUARANTINE "tmp_objdir-llmc-XXXXXX"
 
 #define BLOCK     512 /* of ulimit -f */
 #define AGAIN_MS  50
@@ -62,9 +74,7 @@ make_argv(const struct git_import_spec *spec, char ***argv)
 	strv_take(argv, upload_pack(spec->box));
 	strv_add(argv, "--");
 	strv_take(argv, file_join(spec->dir, ".git"));
-	strv_take(argv,
-	    spec->ref != NULL ? xasprintf("+%s:%s", spec->id, spec->ref) :
-				xstrdup(spec->id));
+	strv_add(argv, spec->id);
 }
 
 static int
@@ -94,13 +104,99 @@ explain(const struct git_import_spec *spec, const struct child_result *result,
 	    spec->dir, spec->id, said);
 }
 
+/* --- the quarantine ----------------------------------------------------- */
+
+static int
+quarantine_make(
+    const struct git_import_spec *spec, char **ret_objects, char **ret_dir)
+{
+	cleanup_free char *gitdir = git_dirs_gitdir(spec->root);
+	cleanup_free char *common =
+	    gitdir != NULL ? git_dirs_common(gitdir) : NULL;
+	cleanup_free char *objects = NULL, *dir = NULL;
+
+	if (common == NULL)
+		return -ENOENT;
+	objects = file_join(common, "objects");
+	dir = file_join(objects, QUARANTINE);
+	if (mkdtemp(dir) == NULL)
+		return -errno;
+	*ret_objects = take_ptr(&objects);
+	*ret_dir = take_ptr(&dir);
+	return 0;
+}
+
+/* A pack counts once its index is there. */
+static int
+by_index_last(const struct dirent **a, const struct dirent **b)
+{
+	return text_ends((*a)->d_name, ".idx") -
+	    text_ends((*b)->d_name, ".idx");
+}
+
+static int
+is_of_pack(const struct dirent *entry)
+{
+	return text_begins(entry->d_name, "pack-");
+}
+
+/* What git fetched became a pack, however little it is. */
+static int
+quarantine_leave(const char *objects, const char *dir)
+{
+	cleanup_free char *from = file_join(dir, "pack");
+	cleanup_free char *to = file_join(objects, "pack");
+	struct dirent **list = NULL;
+	int count = scandir(from, &list, is_of_pack, by_index_last);
+	int r = count < 0 && errno != ENOENT ? -errno : 0;
+
+	if (r == 0 && count > 0 && mkdir(to, 0777) == -1 && errno != EEXIST)
+		r = -errno;
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *old = file_join(from, list[i]->d_name);
+		cleanup_free char *new = file_join(to, list[i]->d_name);
+
+		if (r == 0 && rename(old, new) == -1)
+			r = -errno;
+		free(list[i]);
+	}
+	free(list);
+	return r;
+}
+
+static int
+import_once(const struct git_import_spec *spec, struct child_spec *child,
+    struct child_result *result, struct err *err)
+{
+	cleanup_free char *objects = NULL, *dir = NULL, *known = NULL;
+	cleanup_strv char **env = NULL;
+	int r = quarantine_make(spec, &objects, &dir);
+
+	child_result_init(result);
+	if (r < 0)
+		return err_errno(
+		    err, r, "%s: a folder for new objects", spec->root);
+	known = git_dirs_alternate(objects);
+	strv_add_all(&env, git_env);
+	strv_take(&env, xasprintf("GIT_OBJECT_DIRECTORY=%s", dir));
+	strv_take(
+	    &env, xasprintf("GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", known));
+	child->env = strv_const(env);
+	r = child_run(child, result, err);
+	if (r == 0)
+		r = explain(spec, result, err);
+	if (r == 0 && (r = quarantine_leave(objects, dir)) < 0)
+		err_errno(err, r, "%s: what was imported", spec->root);
+	remove_tree(dir);
+	return r;
+}
+
 int
 git_import(const struct git_import_spec *spec, struct err *err)
 {
 	cleanup_strv char **argv = NULL;
-	struct child_spec child = {
-		.env = git_env, .deadline_ms = GIT_IMPORT_MS, .in_group = true
-	};
+	struct child_spec child = { .deadline_ms = GIT_IMPORT_MS,
+		.in_group = true };
 
 	if (!git_is_id(spec->id, strlen(spec->id)))
 		return err_set(err, -EINVAL,
@@ -110,10 +206,8 @@ git_import(const struct git_import_spec *spec, struct err *err)
 	for (int tries = 0;; tries++) {
 		cleanup_child_result struct child_result result;
 		struct err failure = { 0 };
-		int r = child_run(&child, &result, &failure);
+		int r = import_once(spec, &child, &result, &failure);
 
-		if (r == 0)
-			r = explain(spec, &result, &failure);
 		/* A fetch looks at the HEAD of every worktree, and while git
 		 * adds one there is no commit in it. */
 		if (r != -EIO || tries == AGAIN_MAX ||

@@ -25,7 +25,7 @@ tell_places(struct git_move *move)
 {
 	static const char *const names[] = { "index", "HEAD", "MERGE_HEAD",
 		"CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-apply",
-		"rebase-merge", "sequencer" };
+		"rebase-merge", "sequencer", "BISECT_START" };
 	struct git_op *op = &move->op;
 	const char *gitdir = git_dirs_gitdir(move->where), *path;
 	struct git_records records;
@@ -51,7 +51,8 @@ git_move_end(
 {
 	move->result = result;
 	git_op_tell(&move->op, GIT_MOVE_DETAIL, detail);
-	if (result == GIT_LAND_DIRTY && move->where != NULL)
+	if ((result == GIT_LAND_DIRTY || result == GIT_LAND_BUSY) &&
+	    move->where != NULL)
 		tell_places(move);
 	git_op_die_of(&move->op);
 }
@@ -86,32 +87,108 @@ static void __attribute__((noreturn)) wait_for(struct git_move *move,
 	    move, result, git_op_text(&move->op, "%s in %s", what, where));
 }
 
-/* What a person is in the middle of with HEAD on the branch, the tree clean or
- * not; NULL = nothing. */
+/* Does that file of a git directory have the name as its first line? */
+static bool
+names_in(const char *gitdir, const char *file, const char *name)
+{
+	cleanup_free char *path = file_join(gitdir, file);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(path, 4096, &text, NULL) < 0)
+		return false;
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	return strcmp(text.data, name) == 0;
+}
+
+/* What a person is in the middle of in a tree that has the branch, clean or
+ * not; or with the branch in any tree: a rebase takes it off HEAD and puts it
+ * back at its end, and one that is aborted puts it where it was. NULL =
+ * nothing. */
 static const char *
-find_doing(const struct git_op *op)
+find_doing(const char *tree, const char *branch)
 {
 	static const struct {
 		const char *name, *words;
 	} doings[] = {
+		{ "rebase-merge", "a rebase is in progress" },
+		{ "rebase-apply/rebasing", "a rebase is in progress" },
+		{ "rebase-apply", "git am is in progress" },
 		{ "MERGE_HEAD", "a merge is in progress" },
 		{ "CHERRY_PICK_HEAD", "a cherry-pick is in progress" },
 		{ "REVERT_HEAD", "a revert is in progress" },
-		{ "rebase-apply", "git am is in progress" },
 		{ "sequencer", "a cherry-pick or revert is in progress" },
+		{ "BISECT_START", "a bisect is in progress" },
 	};
+	cleanup_free char *gitdir = git_dirs_gitdir(tree);
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	cleanup_free char *rebased =
+	    gitdir != NULL ? git_op_rebased_branch(gitdir) : NULL;
 
-	for (size_t i = 0; i < nitems(doings); i++)
-		if (git_op_has(op, doings[i].name))
+	if (text_is(rebased, ref))
+		return "a rebase of the branch is in progress";
+	if (gitdir == NULL)
+		return NULL;
+	for (size_t i = 0; i < nitems(doings) && git_dirs_is_on(gitdir, branch);
+	     i++) {
+		cleanup_free char *path = file_join(gitdir, doings[i].name);
+
+		if (file_exists(path))
 			return doings[i].words;
-	return NULL;
+	}
+	return names_in(gitdir, "BISECT_START", branch) ?
+	    "a bisect of the branch is in progress" :
+	    NULL;
+}
+
+static const char *
+find_doing_in(
+    const struct git_trees *trees, const char *branch, const char **ret_where)
+{
+	const char *doing = NULL;
+
+	for (size_t i = 0; i < trees->count && doing == NULL; i++) {
+		*ret_where = trees->v[i].path;
+		doing = find_doing(trees->v[i].path, branch);
+	}
+	return doing;
+}
+
+bool
+git_move_is_in_the_way(const struct git_move *move)
+{
+	cleanup_git_trees struct git_trees trees = { 0 };
+	const char *where;
+
+	return git_dirs_trees(move->op.dir, false, &trees, NULL) < 0 ||
+	    find_doing_in(&trees, move->branch, &where) != NULL;
+}
+
+bool
+git_move_is_taken_back(const struct git_move *move)
+{
+	static const char *const names[] = { "rebase-merge/orig-head",
+		"rebase-apply/orig-head" };
+	cleanup_git_trees struct git_trees trees = { 0 };
+	cleanup_free char *ref = xasprintf("refs/heads/%s", move->branch);
+
+	if (git_dirs_trees(move->op.dir, false, &trees, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < trees.count; i++) {
+		cleanup_free char *gitdir = git_dirs_gitdir(trees.v[i].path);
+		cleanup_free char *rebased =
+		    gitdir != NULL ? git_op_rebased_branch(gitdir) : NULL;
+
+		for (size_t j = 0; text_is(rebased, ref) && j < nitems(names);
+		     j++)
+			if (names_in(gitdir, names[j], move->op.onto_id))
+				return true;
+	}
+	return false;
 }
 
 static void
 take_tree(struct git_move *move, const struct git_tree *on)
 {
-	const char *doing;
-
 	if (on->missing)
 		wait_for(move, GIT_LAND_DIRTY,
 		    "the branch is checked out in a locked worktree that is "
@@ -130,22 +207,6 @@ take_tree(struct git_move *move, const struct git_tree *on)
 		    "reference",
 		    move->tree);
 	xstrset(&move->op.gitdir, move->gitdir);
-	doing = find_doing(&move->op);
-	if (doing != NULL)
-		wait_for(move, GIT_LAND_DIRTY, doing, move->tree);
-}
-
-/* Is that branch being rebased in the tree? A rebase takes it off HEAD and puts
- * it back at its end. */
-static bool
-is_rebased_in(const char *tree, const char *branch)
-{
-	cleanup_free char *gitdir = git_dirs_gitdir(tree);
-	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
-	cleanup_free char *taken =
-	    gitdir != NULL ? git_op_rebased_branch(gitdir) : NULL;
-
-	return text_is(taken, ref);
 }
 
 /* The first tree that a worker or a check has put on the branch. */
@@ -170,7 +231,7 @@ look_at_trees(struct git_move *move)
 	const char *target = git_dirs_alias(move->common, move->branch);
 	const struct git_tree *on, *other;
 	struct git_trees trees = { 0 };
-	const char *stray;
+	const char *stray, *doing, *where;
 
 	if (target != NULL)
 		git_op_die(op, -ENOTSUP,
@@ -189,12 +250,9 @@ look_at_trees(struct git_move *move)
 			wait_for(move, GIT_LAND_DIRTY,
 			    "the branch is checked out twice, the second time",
 			    other->path);
-		for (size_t i = 0; i < trees.count; i++)
-			if (trees.v[i].branch == NULL &&
-			    is_rebased_in(trees.v[i].path, move->branch))
-				wait_for(move, GIT_LAND_DIRTY,
-				    "a rebase of the branch is in progress",
-				    trees.v[i].path);
+		doing = find_doing_in(&trees, move->branch, &where);
+		if (doing != NULL)
+			wait_for(move, GIT_LAND_BUSY, doing, where);
 		if (on != NULL)
 			take_tree(move, on);
 	}

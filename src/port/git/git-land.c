@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "git-landed.h"
 #include "git-private.h"
 
 /*
@@ -15,7 +16,8 @@
  *   2 index.lock: no other git writes the index; look at files and index
  *   3 update-ref up to "prepare": no other git moves HEAD or the branch; is
  *     HEAD still on it?
- *   4 files, with a copy of the index; the copy becomes the index
+ *   4 files, with a copy of the index; has a rebase begun meanwhile? The copy
+ *     becomes the index
  *   5 "commit": the branch moves
  *   6 wait for gits that had read HEAD before; put back what such a one took to
  *     another branch; let go; everything on disk; cross out what was written
@@ -27,9 +29,10 @@
 #define LAND_DEADLINE_MS (INT64_C(10) * 60 * 1000)
 #define LAND_REFLOG      "llmc: landed"
 
-/* Another git that read HEAD before us writes it within this time, even on a
- * busy machine. */
+/* Another git that read HEAD before us writes it before it has not run for this
+ * time; on a busy machine that may come late. */
 #define QUIET_MS       1000
+#define QUIET_MOST_MS  (30 * 1000)
 #define QUIET_LOOK_MS  10
 #define SYNC_FILES_MAX 100 /* one by one; more: the whole file system */
 #define CLAIM_MS       100 /* between two looks at another landing */
@@ -384,9 +387,7 @@ hold(struct git_move *move)
 static void
 wait_for_quiet(const struct git_move *move)
 {
-	for (int64_t ms = 0; ms < QUIET_MS && git_lock_runs_at(place(move));
-	     ms += QUIET_LOOK_MS)
-		git_pause(QUIET_LOOK_MS);
+	git_lock_wait_quiet(place(move), QUIET_MS, QUIET_MOST_MS);
 }
 
 /* --- the move ---------------------------------------------------------- */
@@ -465,6 +466,12 @@ move_with_tree(struct git_move *move)
 	git_move_copy_index(move);
 	git_move_adopt(move);
 	if (git_move_read(move, &busy_files)) {
+		/* One that began since: an abort would take back what lands. */
+		if (git_move_is_in_the_way(move)) {
+			settle(move);
+			find_changes(move);
+			return land_retry(move);
+		}
 		git_move_put_index(move);
 		if (git_hold_commit(move->hold)) {
 			git_hold_free(take_ptr(&move->hold));
@@ -500,7 +507,8 @@ move_alone(struct git_move *move)
 			if (!wait_for_lock(move))
 				return false;
 		}
-		if (git_dirs_is_on(move->claim.gitdir, move->branch))
+		if (git_dirs_is_on(move->claim.gitdir, move->branch) ||
+		    git_move_is_in_the_way(move))
 			return land_retry(move);
 		git_move_config(move, true, &op->env);
 		op->once = op->linger = op->tolerant = true;
@@ -519,10 +527,11 @@ move_alone(struct git_move *move)
 	git_claim_unlock(&move->claim, "HEAD.lock");
 	wait_for_quiet(move);
 	let_go(move);
-	/* Was the branch checked out just before it moved? Then it goes back,
-	 * and is moved once more together with that tree. */
+	/* Was the branch checked out just before it moved, or its rebase begun?
+	 * Then it goes back, and is moved once more together with that tree. */
 	if (git_dirs_trees(op->dir, false, &trees, &op->err) < 0 ||
-	    git_trees_on(&trees, move->branch, NULL) == NULL)
+	    (git_trees_on(&trees, move->branch, NULL) == NULL &&
+		!git_move_is_taken_back(move)))
 		land_landed(move);
 	git_move_config(move, true, &op->env);
 	git_op_must(op, "update-ref", "-m", LAND_REFLOG ", undone", ref,
@@ -571,6 +580,13 @@ sync_landed(struct git_move *move, bool whole)
 		add_existing(&paths, name);
 	}
 	add_existing(&paths, git_op_text(op, "%s/packed-refs", move->common));
+	for (size_t i = 0; i < strv_count(move->keep); i++)
+		add_existing(&paths,
+		    git_op_text(op, "%s/" GIT_LANDED_REFS "%.*s", move->common,
+			(int)strcspn(move->keep[i], " "), move->keep[i]));
+	if (move->keep != NULL)
+		add_existing(&paths,
+		    git_op_text(op, "%s/" GIT_LANDED_REFS ".", move->common));
 	if (move->tree != NULL && move->gitdir != NULL) {
 		add_existing(&paths, git_op_text(op, "%s/index", move->gitdir));
 		add_existing(&paths, git_op_text(op, "%s/.", move->gitdir));
@@ -614,6 +630,30 @@ move_submodules(struct git_move *move)
 	}
 }
 
+/* Keep what has landed, whatever becomes of the branch. One that cannot be kept
+ * has landed all the same. */
+static void
+keep_landed(struct git_move *move)
+{
+	struct git_op *op = &move->op;
+
+	for (size_t i = 0; i < strv_count(move->keep); i++) {
+		const char *id = move->keep[i];
+		size_t len = strcspn(id, " ");
+		const char *ref =
+		    git_op_text(op, GIT_LANDED_REFS "%.*s", (int)len, id);
+
+		if (git_refs_write(move->common, ref, id + len + 1) != 0)
+			buf_addf(
+			    &op->input, "update %s %s\n", ref, id + len + 1);
+	}
+	if (op->input.len == 0)
+		return;
+	op->tolerant = true;
+	git_op_no_hooks(op);
+	git_op_try(op, "update-ref", "--stdin", NULL);
+}
+
 /* The branch has moved, and git has put it on disk. What may be lost in a power
  * cut now are files and index: what is written down stays for who settles
  * that. */
@@ -621,6 +661,7 @@ static void
 land_landed(struct git_move *move)
 {
 	leave(move);
+	keep_landed(move);
 	memset(&move->op.err, 0, sizeof move->op.err);
 	if (sync_landed(move, false) < 0) {
 		git_pause(GIT_RETRY_MS);
@@ -732,6 +773,7 @@ land_release(struct git_op *op)
 
 	git_land_check_release(&move->check);
 	buf_release(&move->changes);
+	strv_clear(&move->keep);
 	if (!op->cut_off || (gitdir = git_dirs_gitdir(op->dir)) == NULL)
 		return;
 	common = git_dirs_common(gitdir);
@@ -775,10 +817,12 @@ land_new(struct git *git, const char *branch, const char *onto, const char *id,
 
 void
 git_land(struct git *git, const char *branch, const char *onto, const char *id,
-    bool overlap, git_land_fn *fn, void *arg)
+    const char *const *keep, bool overlap, git_land_fn *fn, void *arg)
 {
 	struct git_move *move = land_new(git, branch, onto, id, arg);
 
+	for (; keep != NULL && *keep != NULL; keep++)
+		strv_add(&move->keep, *keep);
 	move->overlap = overlap;
 	move->fn = fn;
 	git_op_begin(&move->op, false);

@@ -13,6 +13,8 @@ enum git_land_result {
 	GIT_LANDED,
 	GIT_LAND_MOVED, /* the branch is not at `onto` any more: rebase again */
 	GIT_LAND_DIRTY, /* the user's checkout blocks it: wait */
+	GIT_LAND_BUSY, /* the same, and only the user can end it: a rebase, say,
+			* that they have begun */
 	GIT_LAND_HELD, /* another git holds a lock, or it was killed: try again
 			* soon */
 	GIT_LAND_FAILED, /* err says why */
@@ -25,20 +27,25 @@ enum git_land_result {
  * untracked files, ignored or not, that would be overwritten. A file that has
  * the landed content already does not block it. id may be many commits ahead.
  * What an earlier landing left that was killed is finished or undone first. The
- * commit is on disk before the branch moves, and that before fn is called. A
- * merge or a rebase of the branch
- * under way makes it wait, too. A held lock is waited for as usual, then
+ * commit is on disk before the branch moves, and that before fn is called.
+ * Whatever a user has begun and not finished makes it wait, too, in a tree that
+ * has the branch or with the branch itself: a merge, a rebase, a cherry-pick, a
+ * revert, git am, a bisect. A held lock is waited for as usual, then
  * GIT_LAND_HELD; nothing is left half moved. If it has landed already, also
- * below later commits: GIT_LANDED. detail is a sentence for GIT_LAND_DIRTY
- * (naming files), GIT_LAND_HELD and GIT_LAND_MOVED, else "". places: files of
- * the checkout and of its git directory (whole paths, NULL terminated) of which
- * one changes when GIT_LAND_DIRTY ends, and it may be one that is not there
- * yet; else empty. */
+ * below later commits: GIT_LANDED. detail is a sentence for GIT_LAND_DIRTY,
+ * GIT_LAND_BUSY (naming files), GIT_LAND_HELD and GIT_LAND_MOVED, else "".
+ * places: files of the checkout and of its git directory (whole paths, NULL
+ * terminated) of which one changes when one of the two ends, and it may be one
+ * that is not there yet; else empty. */
 typedef void git_land_fn(enum git_land_result result, const char *detail,
     const char *const *places, const struct err *err, void *arg);
 
-void git_land(struct git *git, const char *branch, const char *onto,
-    const char *id, bool overlap, git_land_fn *fn, void *arg);
+/* keep: what is kept by a ref of its own once it has landed (git-landed.h),
+ * "ID COMMIT", NULL terminated; NULL = nothing. The refs are there before fn is
+ * called, also where the landing was cut off, and this finds it landed. */
+void
+git_land(struct git *git, const char *branch, const char *onto, const char *id,
+    const char *const *keep, bool overlap, git_land_fn *fn, void *arg);
 
 /* Finish or undo what a landing left that was killed, as the next one would: a
  * user's git meets its locks until then. For a daemon that starts; without such

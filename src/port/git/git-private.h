@@ -172,8 +172,10 @@ int64_t git_deadline(const struct git *git, const char *verb);
  * and no git is running in that worktree. True if it is gone. */
 bool git_lock_remove_dead(const char *dir, const char *complaint);
 
-/* Does a git run at the top of that tree? Most go there first. */
-bool git_lock_runs_at(const char *dir);
+/* Wait until the gits that run now at the top of that tree (most go there
+ * first) have ended, or neither they nor what they started has run for
+ * quiet_ms: those wait for somebody, as a pager does. At most so long. */
+void git_lock_wait_quiet(const char *dir, int64_t quiet_ms, int64_t most_ms);
 
 /*
  * Is a directory the top of a working tree of this repository? Asked before
@@ -231,6 +233,10 @@ char *git_dirs_gitdir(const char *tree);
 
 /* What all worktrees share: refs, objects. The caller frees. */
 char *git_dirs_common(const char *gitdir);
+
+/* A folder of objects as info/alternates and the variable have it: quoted,
+ * since it may have a newline or a colon. */
+char *git_dirs_alternate(const char *objects);
 
 /* The full name of the branch that HEAD is on; NULL = detached or broken. The
  * caller frees. */
@@ -801,6 +807,7 @@ git_land_check_describe(const struct git_land_check *check, struct buf *out);
 struct git_move {
 	struct git_op op; /* onto: where the branch must be */
 	char *branch, *id_name;
+	char **keep; /* "ID COMMIT" */
 	bool overlap;
 	char id[GIT_ID_SIZE];
 	char *common;
@@ -840,6 +847,14 @@ void git_move_end(struct git_move *move, enum git_land_result result,
  * the landing with what it waits for. A worktree of llmc's own that has the
  * branch is taken off it; false with move->refused if it cannot be. */
 bool git_move_find_tree(struct git_move *move);
+
+/* Has a person begun something since, in a tree that has the branch or with the
+ * branch itself, that holds up a landing? */
+bool git_move_is_in_the_way(const struct git_move *move);
+
+/* Has a rebase begun that puts the branch back to where it was before the move,
+ * if it is aborted? */
+bool git_move_is_taken_back(const struct git_move *move);
 
 /* Settings of one git: its hooks, and that a ref or an index is on disk before
  * it gets its name. */

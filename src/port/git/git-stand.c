@@ -22,6 +22,14 @@ git_stand_find(const struct git *git, const char *dir, char **ret_gitdir,
 	    git_verify_common(git_root(git), dir, ret_gitdir, ret_common, err);
 }
 
+int
+git_stand_look(const struct git *git, const char *dir, struct err *err)
+{
+	cleanup_free char *gitdir = NULL, *common = NULL;
+
+	return git_stand_find(git, dir, &gitdir, &common, err);
+}
+
 static bool
 is_rebasing(const char *gitdir)
 {

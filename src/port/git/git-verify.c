@@ -106,6 +106,14 @@ not_a_tree(const char *dir, const char *why, struct err *err)
 	return err_set(err, -EUCLEAN, "%s is not a worktree: %s", dir, why);
 }
 
+static int
+no_file(const char *dir, const char *name, struct err *err)
+{
+	return err_set(err, -EUCLEAN,
+	    "%s is not a worktree: %s in its git directory is not a file", dir,
+	    name);
+}
+
 /* flags: O_NOFOLLOW to refuse a link at dir and at its .git. */
 static int
 place_read(const char *dir, int flags, struct place *place, struct err *err)
@@ -166,9 +174,8 @@ is_registered(const struct place *place)
 	    same_file(&other, &place->dot_git);
 }
 
-/* HEAD and the index are opened by git, which waits for a FIFO, and writes
- * through a link. Only HEAD may be a link, as git itself makes it with
- * core.preferSymlinkRefs: it does not follow that. */
+/* git waits for a FIFO, and writes through a link. Only HEAD may be a link, as
+ * git itself makes it with core.preferSymlinkRefs: it does not follow that. */
 static bool
 is_ordinary(int fd, const char *name, bool may_link)
 {
@@ -184,6 +191,26 @@ is_ordinary(int fd, const char *name, bool may_link)
 		return false;
 	n = readlinkat(fd, name, target, 5);
 	return n == 5 && memcmp(target, "refs/", 5) == 0;
+}
+
+/* All that git opens in place, to read it or to go on writing: what is wrong,
+ * or NULL. */
+static const char *
+find_no_file(int fd, bool head_may_link)
+{
+	static const char *const names[] = { "index", "logs/HEAD",
+		"COMMIT_EDITMSG", "MERGE_MSG", "config", "packed-refs" };
+	struct stat logs;
+
+	if (!is_ordinary(fd, "HEAD", head_may_link))
+		return "HEAD";
+	if (fstatat(fd, "logs", &logs, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    !S_ISDIR(logs.st_mode))
+		return "logs/HEAD";
+	for (size_t i = 0; i < nitems(names); i++)
+		if (!is_ordinary(fd, names[i], false))
+			return names[i];
+	return NULL;
 }
 
 /* --- a configuration that runs nothing -------------------------------- */
@@ -350,13 +377,10 @@ check_files(const char *dir, const struct place *place,
     const struct place *main_place, struct err *err)
 {
 	cleanup_fd int fd = open_dir(place->gitdir, 0);
+	const char *name = fd == -1 ? "HEAD" : find_no_file(fd, true);
 
-	if (fd == -1 || !is_ordinary(fd, "HEAD", true))
-		return not_a_tree(
-		    dir, "HEAD in its git directory is not a file", err);
-	if (!is_ordinary(fd, "index", false))
-		return not_a_tree(
-		    dir, "index in its git directory is not a file", err);
+	if (name != NULL)
+		return no_file(dir, name, err);
 	if (!has_safe_config(place, main_place))
 		return not_a_tree(dir,
 		    "config.worktree in its git directory has settings that "
@@ -426,6 +450,7 @@ git_verify_clone(const char *root, const char *dir, char **ret_gitdir,
 {
 	cleanup_place struct place place = { 0 }, main_place = { 0 };
 	cleanup_fd int fd = -1;
+	const char *name;
 	int r = place_read(dir, O_NOFOLLOW, &place, err);
 
 	if (r == 0)
@@ -438,10 +463,9 @@ git_verify_clone(const char *root, const char *dir, char **ret_gitdir,
 		return not_a_tree(
 		    dir, "its .git is not a repository of its own", err);
 	fd = open_dir(place.gitdir, O_NOFOLLOW);
-	if (fd == -1 || !has_head(&place) || !is_ordinary(fd, "HEAD", false) ||
-	    !is_ordinary(fd, "index", false))
-		return not_a_tree(
-		    dir, "HEAD or index in its .git is not a file", err);
+	name = fd == -1 || !has_head(&place) ? "HEAD" : find_no_file(fd, false);
+	if (name != NULL)
+		return no_file(dir, name, err);
 	*ret_gitdir = take_ptr(&place.gitdir);
 	*ret_common = take_ptr(&main_place.common_dir);
 	return 0;

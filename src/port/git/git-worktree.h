@@ -135,6 +135,10 @@ void git_rebase_abort(struct git *git, const char *dir,
 void git_squash(struct git *git, const char *dir, const char *worker,
     const char *onto, const char *message, git_id_fn *fn, void *arg);
 
+/* May git run there? As git_verify() says (-EUCLEAN, -ENOENT); looks at files
+ * only. */
+int git_stand_look(const struct git *git, const char *dir, struct err *err);
+
 /* Is HEAD on no branch? Looks at files only. True also for a clone, and for a
  * tree that is broken, which others tell. */
 bool git_stand_is_detached(const struct git *git, const char *dir);

@@ -104,12 +104,24 @@ box_net_can_scope(const char *bwrap)
 	    (geteuid() == 0 || !is_privileged(bwrap));
 }
 
+bool
+box_net_must_seal(const char *bwrap)
+{
+	struct stat st;
+
+	return geteuid() == 0 || stat(bwrap, &st) == -1 || st.st_uid != 0 ||
+	    (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+	    faccessat(AT_FDCWD, bwrap, W_OK, AT_EACCESS) == 0;
+}
+
 int
 box_net_begin(
     const char *bwrap, bool share, struct box_net *ret_net, struct err *err)
 {
 	cleanup_free char *keeper = sibling_find("keeper");
+	cleanup_free char *spare = xasprintf("%d", BOX_FILTER_FD);
 	const char *const before[] = { keeper, "--bare", NULL };
+	const char *const inner[] = { keeper, "--init", spare, "--", NULL };
 
 	if (keeper == NULL)
 		return err_set(err, -ENOENT,
@@ -120,8 +132,17 @@ box_net_begin(
 	if (share && box_net_can_scope(bwrap))
 		strv_add(&ret_net->before, "--no-abstract");
 	strv_add(&ret_net->before, "--filter");
-	strv_take(&ret_net->before, xasprintf("%d", BOX_FILTER_FD));
+	strv_add(&ret_net->before, spare);
+	if (box_net_must_seal(bwrap)) {
+		strv_add(&ret_net->before, "--seal");
+		strv_take(
+		    &ret_net->before, xasprintf("%d:%s", BOX_BWRAP_FD, bwrap));
+		ret_net->bwrap = xasprintf("/proc/self/fd/%d", BOX_BWRAP_FD);
+	} else {
+		ret_net->bwrap = xstrdup(bwrap);
+	}
 	strv_add(&ret_net->before, "--");
+	strv_add_all(&ret_net->inner, inner);
 	return 0;
 }
 
@@ -141,6 +162,7 @@ box_net_release(struct box_net *net)
 {
 	strv_clear(&net->before);
 	strv_clear(&net->inner);
+	free(take_ptr(&net->bwrap));
 }
 
 /* The entry of this target, or the oldest one. */
@@ -202,7 +224,9 @@ refusals_add(struct refusals *refusals, const struct proxy_target *target)
 
 #define HOSTS_MAX (1024 * 1024)
 
-_Static_assert(BOX_FILTER_FD == INSIDE_FD + 1, "both are passed on");
+_Static_assert(
+    BOX_FILTER_FD == INSIDE_FD + 1 && BOX_BWRAP_FD == BOX_FILTER_FD + 1,
+    "all are passed on, and only the first one into the box");
 
 struct serving {
 	const struct outside *outside;
@@ -359,9 +383,9 @@ outside_exec(const struct outside *outside, char *const *argv, struct err *err)
 		return err_errno(err, -errno, "dup2");
 	if (ends[1] == INSIDE_FD)
 		fcntl(INSIDE_FD, F_SETFD, 0);
-	/* Nothing else is for a box, but its filter. */
+	/* Nothing else is for a box, but its filter and its bwrap. */
 	close_range(STDERR_FILENO + 1, INSIDE_FD - 1, 0);
-	close_range(BOX_FILTER_FD + 1, ~0U, 0);
+	close_range(BOX_BWRAP_FD + 1, ~0U, 0);
 	execvp(argv[0], argv);
 	return err_errno(err, -errno, "cannot start %s", argv[0]);
 }

@@ -8,7 +8,8 @@
  * "strict"), programs in it reach sandbox_hosts through a proxy; with that of
  * the host ("worktree"), they cannot connect to abstract unix sockets outside,
  * if that can be forbidden (Landlock ABI 6). Of either, nothing is open inside
- * but the standard streams, and the kernel's keyrings are out of reach.
+ * but the standard streams, what leads out of boxes in the kernel is refused by
+ * a filter of system calls, and the first process is the keeper's init.
  */
 #ifndef BOX_NET_H
 #define BOX_NET_H
@@ -18,6 +19,7 @@ struct workspace;
 
 struct box_net {
 	char **before; /* words before those of bwrap */
+	char *bwrap; /* the word for bwrap itself */
 	char **inner; /* words after its "--" */
 };
 
@@ -32,6 +34,10 @@ int box_net_begin(
 int box_net_prepare(const struct workspace *workspace, const char *name,
     const char *llmc, const char *const *hosts, bool tell, struct box_net *net,
     struct err *err);
+/* Must a copy of bwrap be executed, since the user of the box may write the
+ * file? Not root's own file for an ordinary user: it may have the set-user-ID
+ * bit, or be named by a rule of AppArmor. */
+bool box_net_must_seal(const char *bwrap);
 /* Can they be forbidden? bwrap: the program; one that becomes root by being
  * executed would not any more. */
 bool box_net_can_scope(const char *bwrap);

@@ -387,11 +387,14 @@ show_places(struct making *m)
 {
 	const struct box_spec *spec = m->spec;
 	cleanup_free char *tmux = tmux_socket_path("");
+	cleanup_free char *keeper = sibling_find("keeper");
 	cleanup_buf struct buf agent = BUF_INIT;
 
 	m->llmc = sibling_find("llmc");
 	if (m->llmc != NULL)
 		box_paths_show(&m->paths, m->llmc);
+	if (keeper != NULL)
+		box_paths_show(&m->paths, keeper);
 	if (spec->kind == BOX_SESSION) {
 		settings_worker_path(
 		    spec->settings, spec->worker, "agent_command", &agent);
@@ -600,15 +603,12 @@ prepare_net(struct making *m, struct err *err)
 	bool share = m->facts.mode == BOX_WORKTREE;
 	int r = box_net_begin(m->bwrap, share, &m->net, err);
 
-	if (r < 0 || share || (spec->kind == BOX_COMMAND && !spec->network))
-		return r;
-	r = box_net_prepare(spec->workspace, m->name, m->llmc,
-	    worker_list(m, "sandbox_hosts"), spec->kind == BOX_SESSION, &m->net,
-	    err);
-	if (r == 0 && spec->inner != NULL)
-		strv_add_all(&m->net.inner, spec->inner);
-	if (r == 0)
-		m->facts.inner = strv_const(m->net.inner);
+	if (r == 0 && !share && (spec->kind != BOX_COMMAND || spec->network))
+		r = box_net_prepare(spec->workspace, m->name, m->llmc,
+		    worker_list(m, "sandbox_hosts"), spec->kind == BOX_SESSION,
+		    &m->net, err);
+	m->facts.bwrap = m->net.bwrap;
+	m->facts.inner = strv_const(m->net.inner);
 	return r;
 }
 
@@ -654,7 +654,6 @@ make(struct making *m, struct box *box, struct err *err)
 	choose_env(m, box);
 	ws = m->spec->workspace;
 	f = &m->facts;
-	f->bwrap = m->bwrap;
 	f->is_root = geteuid() == 0;
 	f->filter = true;
 	f->machine = strv_const(m->paths.machine);
@@ -687,7 +686,6 @@ make(struct making *m, struct box *box, struct err *err)
 	f->sockets = strv_const(m->sockets);
 	f->unset = strv_const(m->unset);
 	f->set = strv_const(m->set);
-	f->inner = m->spec->inner;
 	r = prepare_net(m, err);
 	if (r < 0)
 		return r;

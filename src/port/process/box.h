@@ -44,7 +44,6 @@ struct box_spec {
 						 * settings; NULL = none */
 	const char *tmpdir; /* of its place (setup.h), exists; NULL = no
 			     * program of the worker runs */
-	const char *const *inner; /* words to put after "--", may be NULL */
 };
 
 struct box {

@@ -664,7 +664,8 @@ join(struct owner *owner)
 	is_new = rows.count == 0;
 	shared_rows_release(&rows);
 	if (r == 0 && is_new)
-		r = run_format(owner, "create role %s login", quoted);
+		r = run_format(
+		    owner, "create role %s login connection limit 10", quoted);
 	if (r == 0)
 		r = run_format(owner, "grant %s to %s", owner->group, quoted);
 	if (r == 0)

@@ -437,21 +437,28 @@ struct folder_rank {
 	char *name;
 	struct stat st; /* of the file whose priority it is */
 	bool settled; /* it can be known that the file has not changed */
-	enum priority priority;
+	int rank; /* task_rank_of() */
 };
 
-static enum priority
-read_priority(const char *path)
+void
+folder_head_read(const char *path, struct task_head *ret_head)
 {
 	cleanup_fd int fd =
 	    open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char text[HEAD_BYTES + 1];
-	struct task_head head;
 	ssize_t len = fd == -1 ? -1 : read(fd, text, HEAD_BYTES);
 
 	text[len < 0 ? 0 : len] = '\0';
-	task_head_read(text, &head);
-	return head.priority;
+	task_head_read(text, ret_head);
+}
+
+static int
+read_rank(const char *path)
+{
+	struct task_head head;
+
+	folder_head_read(path, &head);
+	return task_rank_of(head.priority, head.maker[0] != '\0');
 }
 
 /* The rank that was remembered for this name, if the file is still the same.
@@ -477,7 +484,7 @@ rank_of(const struct folder_order *order, const char *where, const char *name,
     size_t *at)
 {
 	cleanup_free char *path = folder_path(where, FOLDER_TODO, name);
-	struct folder_rank rank = { .priority = PRIORITY_NORMAL };
+	struct folder_rank rank = { .rank = PRIORITY_NORMAL };
 	const struct folder_rank *known;
 
 	rank.name = xstrdup(name);
@@ -486,7 +493,7 @@ rank_of(const struct folder_order *order, const char *where, const char *name,
 	known = recall(order, name, &rank.st, at);
 	rank.settled = clock_wall_ms() - clock_file_ms(&rank.st.st_mtim) >=
 	    SOURCE_SETTLED_MS;
-	rank.priority = known != NULL ? known->priority : read_priority(path);
+	rank.rank = known != NULL ? known->rank : read_rank(path);
 	return rank;
 }
 
@@ -501,9 +508,9 @@ folder_order_sort(struct folder_order *order, const char *where, char **names)
 		next.at[i] = rank_of(order, where, names[i], &at);
 	folder_order_release(order);
 	*order = next;
-	for (int priority = 0; priority < PRIORITY_COUNT; priority++)
+	for (int rank = 0; rank < TASK_RANKS; rank++)
 		for (size_t i = 0; i < next.count; i++)
-			if (next.at[i].priority == (enum priority)priority)
+			if (next.at[i].rank == rank)
 				xstrset(&names[sorted++], next.at[i].name);
 }
 

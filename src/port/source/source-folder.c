@@ -282,7 +282,7 @@ load_text(const char *path, struct task_head *ret_head, struct buf *prompt,
 }
 
 static char *
-folder_edit_maker(const char *where, const char *key)
+folder_edit_maker(const char *where, const char *key, enum box_mode *ret_box)
 {
 	for (enum folder_place place = FOLDER_TODO;
 	     folder_is_task(key) && place <= FOLDER_FAILED; place++) {
@@ -290,11 +290,32 @@ folder_edit_maker(const char *where, const char *key)
 		cleanup_buf struct buf prompt = BUF_INIT;
 		struct task_head head = { 0 };
 
-		if (load_text(path, &head, &prompt, NULL) == 0)
+		if (load_text(path, &head, &prompt, NULL) == 0) {
+			*ret_box = head.sandbox;
 			return head.maker[0] != '\0' ? xstrdup(head.maker) :
 						       NULL;
+		}
 	}
 	return NULL;
+}
+
+static size_t
+folder_made(const char *where, const char *maker)
+{
+	cleanup_strv char **names = NULL;
+	size_t count = 0;
+
+	if (folder_names(where, FOLDER_TODO, false, &names, NULL) < 0)
+		return 0;
+	for (char **name = names; *name != NULL; name++) {
+		cleanup_free char *path =
+		    folder_path(where, FOLDER_TODO, *name);
+		struct task_head head;
+
+		folder_head_read(path, &head);
+		count += strcmp(head.maker, maker) == 0;
+	}
+	return count;
 }
 
 /* Of one that is there. */
@@ -789,6 +810,7 @@ const struct source_kind source_folder = {
 	.prioritize = folder_prioritize,
 	.add = folder_edit_add,
 	.maker = folder_edit_maker,
+	.made = folder_made,
 	.retry = folder_edit_retry,
 	.drop = folder_edit_drop,
 	.edit = folder_edit,

@@ -83,7 +83,9 @@ struct source_kind {
 	int (*add)(const char *where, const struct task_head *head,
 	    const char *prompt, char **ret_key, char **ret_path,
 	    struct err *err);
-	char *(*maker)(const char *where, const char *key);
+	char *(*maker)(
+	    const char *where, const char *key, enum box_mode *ret_box);
+	size_t (*made)(const char *where, const char *maker);
 	int (*drop)(const char *where, const char *key, struct err *err);
 	int (*edit)(struct source *source, const char *key, const char *before,
 	    const char *prompt, struct err *err);
@@ -208,8 +210,12 @@ struct folder_order {
 	size_t count;
 };
 
+/* What the head of this file says; without reading its prompt. */
+void folder_head_read(const char *path, struct task_head *ret_head);
+
 /* names: those of todo/, in natural order; they are put into the order of the
- * tasks. A file that cannot be read has the default priority. */
+ * tasks: those of people, then those that agents have added, each by priority.
+ * A file that cannot be read has the default priority. */
 void
 folder_order_sort(struct folder_order *order, const char *where, char **names);
 void folder_order_release(struct folder_order *order);

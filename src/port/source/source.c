@@ -194,11 +194,19 @@ source_add(struct source *source, const struct task_head *head,
 }
 
 char *
-source_maker(struct source *source, const char *key)
+source_maker(struct source *source, const char *key, enum box_mode *ret_box)
 {
 	return source->kind->maker == NULL ?
 	    NULL :
-	    source->kind->maker(source->where, key);
+	    source->kind->maker(source->where, key, ret_box);
+}
+
+size_t
+source_made(struct source *source, const char *maker)
+{
+	return source->kind->made == NULL ?
+	    0 :
+	    source->kind->made(source->where, maker);
 }
 
 int

@@ -160,9 +160,13 @@ const char *const *source_quarantined(const struct source *source);
 int source_add(struct source *source, const struct task_head *head,
     const char *prompt, char **ret_key, char **ret_path, struct err *err);
 
-/* The worker whose agent added it, for the caller to free; NULL = a person did,
- * or that is not known. */
-char *source_maker(struct source *source, const char *key);
+/* The worker whose agent added it, for the caller to free, and the sandbox that
+ * was in; NULL = a person did, or that is not known. */
+char *
+source_maker(struct source *source, const char *key, enum box_mode *ret_box);
+
+/* How many tasks that this worker's agent has added it still offers. */
+size_t source_made(struct source *source, const char *maker);
 
 /* Have a task that failed, or is done, wait again. commit: what it landed as,
  * for its next worker; NULL = it did not land, or as an unknown one. -ENOENT

@@ -152,8 +152,9 @@ tmux_new(struct loop *loop, const struct tmux_options *options,
 	tmux->queue.command = xstrdup(options->command);
 	tmux->queue.socket = xstrdup(options->socket);
 	tmux->queue.config = xstrdup(options->config);
-	tmux->queue.deadline_ms =
-	    options->deadline_ms > 0 ? options->deadline_ms : DEADLINE_MS;
+	tmux->queue.deadline_ms = options->deadline_ms > 0 ?
+	    options->deadline_ms :
+	    clock_of_kernel_ms(DEADLINE_MS);
 	id_uuid(uuid);
 	memcpy(tmux->tag, uuid, TAG_LEN);
 	r = tmux_write_config(tmux, err);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # make deb: the Debian package of the archive that `meson dist` has made.
 #
-#   contrib/deb.sh BUILD OUT
+#   tools/deb.sh BUILD OUT
 set -eu
 
 build=$(cd "${1:-build}" && pwd)

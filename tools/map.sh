@@ -1,5 +1,5 @@
 #!/bin/sh
-# What each unit is for: contrib/map.sh [FOLDER...] prints the first sentence of
+# What each unit is for: tools/map.sh [FOLDER...] prints the first sentence of
 # every header below src or the folders. Ends with 1 if a header says nothing.
 set -eu
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Write the parts of the documents that are generated from tables: contrib/docs.sh
+# Write the parts of the documents that are generated from tables: tools/docs.sh
 # BUILD. tests/manual.sh fails when they are out of date.
 set -eu
 

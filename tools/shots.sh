@@ -1,17 +1,17 @@
 #!/bin/sh
 # make shots: pictures of the page, with llmc at work in a scratch repository.
-# contrib/shots.sh BUILD makes docs/page.png, and page-dark.png and page-phone.png in
-# BUILD/shots. Needs chromium (contrib/deps.sh lint).
+# tools/shots.sh BUILD makes docs/page.png, and page-dark.png and page-phone.png in
+# BUILD/shots. Needs chromium (tools/deps.sh lint).
 set -eu
 
 cd "$(dirname "$0")/.."
-. contrib/scratch.sh
+. tools/scratch.sh
 docs=$PWD/docs
 scratch_begin "${1:-build}" parser
 export TZ=UTC
 
 command -v chromium >/dev/null || {
-	echo "shots.sh: there is no chromium; install it: contrib/deps.sh lint" >&2
+	echo "shots.sh: there is no chromium; install it: tools/deps.sh lint" >&2
 	exit 1
 }
 

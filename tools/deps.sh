@@ -1,10 +1,12 @@
 #!/bin/sh
 # Install what llmc needs on this machine.
 #
-#   contrib/deps.sh build    to build, test and run it
-#   contrib/deps.sh lint     also to check it as CI does
-#   contrib/deps.sh package  to build the Debian package (make deb)
-#   contrib/deps.sh list     print the packages of "build", and install nothing
+#   tools/deps.sh build    to build, test and run it (make deps)
+#   tools/deps.sh missing  is that there? Names what is not, and installs nothing
+#   tools/deps.sh world    also for the tests that need more (make check-world)
+#   tools/deps.sh lint     also to check it as CI does
+#   tools/deps.sh package  to build the Debian package (make deb)
+#   tools/deps.sh list     print the packages of "build", and install nothing
 #
 # Looks for the programs and libraries first, and does nothing when all are there.
 # On Debian, Ubuntu and their relatives it installs the missing packages (with sudo
@@ -35,10 +37,8 @@ command clang        clang
 command clang-format clang-format
 command clang-tidy   clang-tidy
 command cppcheck     cppcheck
-command mandoc       mandoc
 command shellcheck   shellcheck
 command valgrind     valgrind
-command git-lfs      git-lfs
 command npm          npm
 runtime asan         libclang-rt-dev
 '
@@ -51,6 +51,11 @@ command lintian      lintian
 module  libpq        libpq-dev
 '
 # Tests that need these are skipped where they cannot be had.
+tests='
+command mandoc       mandoc
+command git-lfs      git-lfs
+command openssl      openssl
+'
 browser='
 command chromium     chromium
 '
@@ -80,7 +85,7 @@ have() { # kind name
 	header) [ -e "/usr/include/$2" ] ;;
 	file) [ -e "$2" ] ;;
 	runtime) have_runtime ;;
-	postgres) "$(dirname "$0")/fleet/postgres.sh" find >/dev/null 2>&1 ;;
+	postgres) "$(dirname "$0")/../contrib/fleet/postgres.sh" find >/dev/null 2>&1 ;;
 	esac
 }
 
@@ -151,6 +156,15 @@ build)
 	need "$build"
 	want "$libpq" "a fleet needs sqlite:/FILE then, not PostgreSQL"
 	;;
+missing)
+	missing=$(missing_of "$build")
+	if [ -n "$missing" ]; then
+		echo "llmc needs what is not installed here:" >&2
+		echo "$missing" | sed 's/^/  /' >&2
+		echo "To install it: make deps" >&2
+		exit 1
+	fi
+	;;
 list)
 	echo "$build" | awk 'NF { print $3 }'
 	;;
@@ -158,16 +172,17 @@ package)
 	need "$build"
 	need "$packaging"
 	;;
-lint)
+world | lint)
 	need "$build"
-	need "$lint"
+	[ "$1" = world ] || need "$lint"
 	want "$libpq" "the shared book is tested in SQLite only"
+	want "$tests" "the tests with them are skipped"
 	want "$server" "the tests with PostgreSQL are skipped"
 	want "$browser" "the tests of the page are skipped"
-	want "$packaging" "the tests of the package are skipped"
+	[ "$1" = world ] || want "$packaging" "the tests of the package are skipped"
 	;;
 *)
-	echo "usage: contrib/deps.sh [build | lint | package | list]" >&2
+	echo "usage: tools/deps.sh [build | missing | world | lint | package | list]" >&2
 	exit 2
 	;;
 esac

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The commit that is built: of this repository, or of the archive that was made
-# of it (contrib/dist.sh). Nothing if neither is known.
+# of it (tools/dist.sh). Nothing if neither is known.
 set -eu
 
 cd "$(dirname "$0")/.."

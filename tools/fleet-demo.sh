@@ -7,11 +7,12 @@
 # Everything is in a scratch folder, which is removed; namespaces are without
 # a name, and end with their processes.
 #
-#   contrib/fleet/demo.sh [BUILD]
+#   tools/fleet-demo.sh [BUILD]
 #   LLMC_DEMO_HOSTS=processes: no namespaces
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
+postgres=$here/../contrib/fleet/postgres.sh
 PATH=$PATH:/usr/sbin:/sbin # ip
 tasks=24
 hosts="atlas borg cray"
@@ -32,7 +33,7 @@ alone="unshare --mount --net"
 no_namespaces() {
 	[ "${LLMC_DEMO_HOSTS:-}" != processes ] ||
 		echo "LLMC_DEMO_HOSTS says so"
-	"$here/postgres.sh" find >/dev/null 2>&1 ||
+	"$postgres" find >/dev/null 2>&1 ||
 		echo "a shared file needs no network"
 	[ -x "$(git --exec-path)/git-daemon" ] ||
 		echo "git daemon is not installed"
@@ -46,7 +47,7 @@ if [ "${LLMC_DEMO_HOSTS:-}" != inside ]; then
 	if [ -z "$missing" ]; then
 		export LLMC_DEMO_HOSTS=inside
 		# shellcheck disable=SC2086 # words
-		exec $alone "$here/demo.sh" "$@"
+		exec $alone "$here/fleet-demo.sh" "$@"
 	fi
 	say "three hosts, as processes without a network of their own: $missing"
 	namespaces=false
@@ -55,8 +56,8 @@ else
 	namespaces=true
 fi
 
-# shellcheck source=contrib/scratch.sh
-. "$here/../scratch.sh"
+# shellcheck source=tools/scratch.sh
+. "$here/scratch.sh"
 scratch_begin "${1:-build}" atlas
 agent=$build/tests/tools/fake-claude
 port=$((20000 + $$ % 20000))
@@ -103,7 +104,7 @@ end() {
 		signal "$name" KILL
 		kill_sessions "$name"
 	done
-	! $server || "$here/postgres.sh" stop "$scratch/pg" || true
+	! $server || "$postgres" stop "$scratch/pg" || true
 	[ -z "$remote" ] || kill "$remote" || true
 	! $namespaces || umount "$scratch"/net-* || true
 	cd /
@@ -208,7 +209,7 @@ if $namespaces; then
 	remote=$!
 fi
 
-if "$here/postgres.sh" find >/dev/null 2>&1; then
+if "$postgres" find >/dev/null 2>&1; then
 	chmod 711 "$scratch" # it does not run as root
 	at=127.0.0.1
 	if $namespaces; then
@@ -221,7 +222,7 @@ host all all 10.77.0.0/24 scram-sha-256" >"$scratch/hba"
 		export LLMC_POSTGRES_OPTIONS
 	fi
 	say "a PostgreSQL server of its own, on $at:$port"
-	"$here/postgres.sh" start "$scratch/pg" "$port" >/dev/null
+	"$postgres" start "$scratch/pg" "$port" >/dev/null
 	server=true
 	# Without TLS: it has no certificate, and nobody else is in this network.
 	database="postgresql://$at:$port/llmc?sslmode=disable"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make every system call of the overseer fail once, or kill it there, during a
-# repair: tests/torture-overseer.sh BUILD [STEP]
+# repair: tests/faults/torture-overseer.sh BUILD [STEP]
 #
 # The daemon does not start until a session of the fake agent has repaired it;
 # then it lands one task and exits, and so does the overseer. With a STEP above
@@ -23,7 +23,7 @@ cd "$scratch"
 
 export HOME="$scratch/home" GIT_CONFIG_NOSYSTEM=1 TERM=dumb
 export TMUX_TMPDIR="$scratch" TMPDIR="$scratch" PATH="$build/src/cli:$PATH"
-export LD_LIBRARY_PATH="$build/tests/tools"
+export LD_LIBRARY_PATH="$build/tests/faults"
 unset LLMC_ROOT LLMC_AGENT TMUX NO_COLOR FORCE_COLOR GIT_DIR GIT_WORK_TREE \
 	GIT_INDEX_FILE
 leaks=1

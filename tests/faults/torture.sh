@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make every system call of llmc fail once: tests/torture.sh BUILD [STEP]
+# Make every system call of llmc fail once: tests/faults/torture.sh BUILD [STEP]
 #
 # With a STEP above 1 only about every STEP-th call is tried, with one error
 # each; LLMC_TORTURE_SEED selects another sample. Prints TAP. Whatever fails,
@@ -12,7 +12,7 @@ build=$(cd "${1:?build folder}" && pwd)
 step=${2:-1}
 llmc=$build/src/cli/llmc
 preload=torture.so # by name: the folder may have a space
-export LD_LIBRARY_PATH="$build/tests/tools"
+export LD_LIBRARY_PATH="$build/tests/faults"
 seed=${LLMC_TORTURE_SEED:-1}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/llmc-torture.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT

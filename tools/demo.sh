@@ -6,7 +6,7 @@
 # LLMC_DEMO_AGENT=claude make demo: use the real Claude Code, with your account.
 set -eu
 
-# shellcheck source=contrib/scratch.sh
+# shellcheck source=tools/scratch.sh
 . "$(dirname "$0")/scratch.sh"
 scratch_begin "${1:-build}" "a repository"
 

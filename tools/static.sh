@@ -3,7 +3,7 @@
 # programs that need no library of the machine. Unpack it anywhere; bin/llmc finds
 # the others.
 #
-#   contrib/static.sh OUT
+#   tools/static.sh OUT
 set -eu
 
 cd "$(dirname "$0")/.."
