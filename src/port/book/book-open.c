@@ -562,7 +562,7 @@ book_copy(const char *path, const char *to, struct err *err)
 	struct book *book = NULL;
 	int r = book_look(path, &book, err);
 
-	if (r < 0)
+	if (book == NULL)
 		return r;
 	book->is_open = true; /* so that damage is noted */
 	book_files_remove(fresh);
