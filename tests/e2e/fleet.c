@@ -114,7 +114,8 @@ fleet_clone_of(const char *(*make)(void))
 	make_origin = make;
 }
 
-/* As a person begins: what suits the project is accepted. */
+/* As a person begins, with a file of their own that git ignores: what suits the
+ * project is accepted. */
 static const char *
 clone_origin(void)
 {
@@ -124,6 +125,7 @@ clone_origin(void)
 	    "--recurse-submodules", make_origin(), dir, NULL);
 	e2e_git(dir, "config", "user.name", "Test", NULL);
 	e2e_git(dir, "config", "user.email", "test@example.invalid", NULL);
+	e2e_write(e2e_path("%s/.env", dir), "KEY=mine\n");
 	e2e_expect(e2e_llmc(dir, "init", "--yes", NULL), 0, NULL);
 	return dir;
 }

@@ -73,7 +73,7 @@ static const struct sample {
 	    .files = { { "package.json",
 			   "{\"scripts\":{\"test\":\"serve\"}}" },
 		{ "package-lock.json", "1\n" },
-		{ ".gitignore", "node_modules/\n" },
+		{ ".gitignore", "node_modules/\n.env\n" },
 		{ "serve.py", serve_py } },
 	    .tool = "npm",
 	    .script = MANAGER("node_modules", "package-lock.json", "\"$PORT\""),
@@ -87,7 +87,7 @@ static const struct sample {
 	},
 	[SAMPLE_PYTHON] = {
 	    .files = { { "pyproject.toml", "[tool.pytest.ini_options]\n" },
-		{ "uv.lock", "1\n" }, { ".gitignore", ".venv/\n" },
+		{ "uv.lock", "1\n" }, { ".gitignore", ".venv/\n.env\n" },
 		{ "serve.py", serve_py } },
 	    .tool = "uv",
 	    .script = MANAGER(".venv", "uv.lock", "\"$DATABASE\""),
@@ -102,7 +102,8 @@ static const struct sample {
 	    .files = { { "meson.build",
 			   "project('x', 'c')\n"
 			   "test('x', executable('x', 'x.c'))\n" },
-		{ "x.c", serve_c }, { "serve.py", serve_py } },
+		{ "x.c", serve_c }, { ".gitignore", ".env\n" },
+		{ "serve.py", serve_py } },
 	    .tool = "meson",
 	    .script = "case \"$1\" in\n"
 		      "setup)\n"
@@ -118,7 +119,8 @@ static const struct sample {
 	},
 	[SAMPLE_SUBMODULE] = {
 	    .files = { { "Makefile",
-		"check:\n\tpython3 lib/serve.py \"$$DATABASE\"\n" } },
+		"check:\n\tpython3 lib/serve.py \"$$DATABASE\"\n" },
+		{ ".gitignore", ".env\n" } },
 	    .env = "DATABASE=app_{index}",
 	    .serve = "python3 lib/serve.py \"$DATABASE\"",
 	    .check = "make check",
@@ -165,7 +167,8 @@ work_together(const char *round, int landed)
 {
 	for (int i = 0; i < WORKERS; i++)
 		auto_task(e2e_path("%s%d.md", round, i),
-		    "fake: run %s %d %s\nfake: commit %s%d.txt x",
+		    "fake: run . ./.env && [ $KEY = mine ] && %s %d %s\n"
+		    "fake: commit %s%d.txt x",
 		    sample->serve, WORKERS, round, round, i);
 	auto_wait_finished("landed", landed + WORKERS);
 }
@@ -181,6 +184,7 @@ sample_story(int number, void (*begin)(void))
 	ck_assert_str_eq(
 	    e2e_setting(fleet_root(), "repo.setup_command"), sample->setup);
 	e2e_has(e2e_setting(fleet_root(), "repo.setup_when"), sample->when);
+	e2e_has(e2e_setting(fleet_root(), "repo.copy_files"), "\".env\"");
 	auto_set("defaults.env",
 	    e2e_path("[\"FLEET\", \"FAKE_CLAUDE_LOG\", \"%s\"]", sample->env));
 	auto_set("auto.concurrency", e2e_path("%d", WORKERS));

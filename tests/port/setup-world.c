@@ -10,7 +10,7 @@ setup_world_new(void)
 	w->repo = repo_new(false);
 	ck_assert_int_eq(repo_add(w->repo), 0);
 	w->stamp = file_join(w->repo->base, "ann.setup");
-	w->spec = (struct setup_spec){ .root = w->repo->root,
+	w->spec = (struct setup_spec){ .git = w->repo->git,
 		.worktree = w->repo->dir,
 		.stamp = w->stamp,
 		.copy_files = w->files,
@@ -56,7 +56,7 @@ setup_world_run(struct setup_world *w)
 
 	w->done = false;
 	w->err = (struct err){ 0 };
-	w->setup = setup_begin(w->repo->loop, &w->spec, setup_world_done, w);
+	w->setup = setup_begin(&w->spec, setup_world_done, w);
 	ck_assert_msg(!w->done, "called from setup_begin");
 	loop_run(w->repo->loop);
 	loop_timer_free(timer);

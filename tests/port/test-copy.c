@@ -5,6 +5,8 @@
 
 #include "setup-world.h"
 
+#include "git-worktree.h"
+
 TEST(test_files_folders_and_patterns_are_copied)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
@@ -54,6 +56,75 @@ TEST(test_what_git_tracks_is_not_overwritten)
 	setup_world_ready(w);
 	ck_assert_str_eq(
 	    repo_wt(w->repo, "cat a.txt conf/t conf/u"), "one\nbase\nnew");
+}
+
+static void
+turned(const struct err *err, void *arg)
+{
+	repo_answered(arg, err);
+}
+
+/* What a worker in a sandbox has; git runs there in its box only. */
+TEST(test_a_clone_gets_copies_and_keeps_what_it_tracks)
+{
+	cleanup_world struct setup_world *w = setup_world_new();
+	static const struct git_turn to_clone = { .branch = "llmc/ann",
+		.onto = "main",
+		.keep = "refs/llmc/salvage/ann/s1-refs" };
+
+	repo_attached_only();
+	w->repo->detached = w->repo->may_clone = true;
+	repo_wt(w->repo, "git checkout -q --detach");
+	repo_begin(w->repo);
+	git_turn_to_clone(
+	    w->repo->git, w->repo->dir, &to_clone, turned, w->repo);
+	repo_wait(w->repo);
+	ck_assert_msg(w->repo->code == 0, "%s", w->repo->msg);
+	repo_sh(w->repo, "echo secret >.env; echo dirty >a.txt");
+	w->files[0] = ".env";
+	w->files[1] = "a.txt";
+	setup_world_ready(w);
+	ck_assert_str_eq(
+	    repo_sh(w->repo, "cd \"$W\"; cat .env a.txt"), "secret\none");
+}
+
+static bool awaited; /* does git run? */
+
+static void
+stop_when_so(void *arg)
+{
+	struct setup_world *w = arg;
+
+	if (git_busy(w->repo->git) == awaited)
+		loop_stop(w->repo->loop, 0);
+}
+
+static void
+pass_until(struct setup_world *w, bool busy)
+{
+	struct loop_timer *look = loop_every(w->repo->loop, 1, stop_when_so, w);
+	struct loop_timer *guard =
+	    loop_after(w->repo->loop, 30000, setup_world_guard, NULL);
+
+	awaited = busy;
+	loop_run(w->repo->loop);
+	loop_timer_free(look);
+	loop_timer_free(guard);
+}
+
+TEST(test_a_copy_that_is_freed_while_git_is_asked_calls_nobody)
+{
+	cleanup_world struct setup_world *w = setup_world_new();
+
+	repo_sh(w->repo, "echo secret >.env");
+	w->files[0] = ".env";
+	w->setup = setup_begin(&w->spec, setup_world_done, w);
+	pass_until(w, true);
+	setup_free(take_ptr(&w->setup));
+	pass_until(w, false);
+	ck_assert(!w->done);
+	setup_world_ready(w);
+	ck_assert_str_eq(repo_wt(w->repo, "cat .env"), "secret");
 }
 
 /* More paths than one query to git holds. */
@@ -203,13 +274,16 @@ TEST(test_crash_while_copying_is_mended_by_the_next_time)
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		struct loop *loop = loop_new();
+		const struct git_options own = { .root = w->repo->root };
+		struct setup_spec spec = w->spec;
 
 		/* The kernel kills a process that writes more than half of
 		 * it. */
 		signal(SIGXFSZ, SIG_DFL);
 		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 		setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 1500000, 1500000 });
-		setup_begin(loop, &w->spec, setup_world_done, w);
+		spec.git = git_new(loop, &own);
+		setup_begin(&spec, setup_world_done, w);
 		loop_run(loop);
 		_exit(0);
 	}

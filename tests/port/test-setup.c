@@ -35,7 +35,7 @@ TEST(test_command_runs_in_the_worktree_after_the_files)
 TEST(test_command_is_no_person)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
-	cleanup_free char *whose = identity_command(w->spec.root);
+	cleanup_free char *whose = identity_command(w->repo->root);
 
 	w->spec.command = "printf LLMC_COMMAND=%s \"$LLMC_COMMAND\" >got";
 	setup_world_ready(w);
@@ -99,9 +99,9 @@ TEST(test_freed_setup_ends_its_command_and_calls_nobody)
 
 	/* Before it began at all. */
 	w->spec.command = "echo >never";
-	setup_free(setup_begin(w->repo->loop, &w->spec, setup_world_done, w));
+	setup_free(setup_begin(&w->spec, setup_world_done, w));
 	w->spec.command = "echo $$ >p; mv p pid; exec sleep 600";
-	w->setup = setup_begin(w->repo->loop, &w->spec, setup_world_done, w);
+	w->setup = setup_begin(&w->spec, setup_world_done, w);
 	look = loop_every(w->repo->loop, 5, stop_when_there, w);
 	timer = loop_after(w->repo->loop, 30000, setup_world_guard, NULL);
 	loop_run(w->repo->loop);

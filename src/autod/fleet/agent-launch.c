@@ -330,7 +330,7 @@ describe_setup(
 	const struct settings *settings = agent->core->settings;
 
 	*ret_spec = (struct setup_spec){
-		.root = agent->core->workspace->root,
+		.git = agent->core->git,
 		.worktree = agent->worker->worktree,
 		.stamp = stamp,
 		/* A sandbox keeps out what another worker wrote. */
@@ -452,7 +452,7 @@ worker_op_setup(struct operation *op, setup_fn *fn)
 	}
 	spec.box = strv_const(s->box.prefix);
 	spec.env = strv_const(s->place.env);
-	s->setup = setup_begin(op->loop, &spec, on_set_up, operation_await(op));
+	s->setup = setup_begin(&spec, on_set_up, operation_await(op));
 }
 
 static void

@@ -441,8 +441,9 @@ copy_file_free(struct copy_file *file)
 #define ASK_BYTES (64 * 1024)
 
 struct copy {
-	struct git *git; /* our own, freed with the copy */
-	struct loop_call *call;
+	struct git *git;
+	bool asking; /* git has not answered yet */
+	struct loop_call *call; /* NULL = it was freed while git was asked */
 	char *root, *worktree;
 	char **entries;
 	copy_fn *fn;
@@ -488,11 +489,26 @@ copy_prepare(struct copy *copy, struct err *err)
 }
 
 static void
+copy_dropped(void *arg)
+{
+	struct copy *copy = arg;
+
+	copy->asking = false;
+	if (copy->call == NULL)
+		copy_free(copy);
+}
+
+static void
 copy_answered(const struct git_answer *answer, void *arg)
 {
 	struct copy *copy = arg;
 	struct err err = { 0 };
 
+	if (copy->call == NULL) {
+		copy_dropped(copy);
+		return;
+	}
+	copy->asking = false;
 	if (answer->status != 0) {
 		if (answer->err != NULL)
 			err = *answer->err;
@@ -626,7 +642,8 @@ copy_turn(void *arg)
 		static const char *const head[] = { "--literal-pathspecs",
 			"ls-files", "-z", "--" };
 		const char *args[nitems(head) + ASK_PATHS + 1] = { 0 };
-		struct git_command command = { .args = args };
+		struct git_command command = { .args = args,
+			.drop = copy_dropped };
 		size_t count = nitems(head), bytes = 0;
 
 		/* Which of the next paths, or of what is in them, git
@@ -637,6 +654,7 @@ copy_turn(void *arg)
 			args[count] = copy->todo.paths[copy->asked++];
 			bytes += strlen(args[count++]);
 		}
+		copy->asking = true;
 		git_run(git_queue(copy->git, copy->worktree), &command,
 		    copy_answered, copy);
 		return;
@@ -658,20 +676,19 @@ copy_turn(void *arg)
 }
 
 struct copy *
-copy_begin(struct loop *loop, const char *root, const char *worktree,
-    const char *const *entries, copy_fn *fn, void *arg)
+copy_begin(struct git *git, const char *worktree, const char *const *entries,
+    copy_fn *fn, void *arg)
 {
-	struct git_options options = { .root = root };
 	struct copy *copy = xcalloc(1, sizeof *copy);
 
 	copy->entries = strv_copy(entries);
-	copy->git = git_new(loop, &options);
-	copy->root = xstrdup(root);
+	copy->git = git;
+	copy->root = xstrdup(git_root(git));
 	copy->worktree = xstrdup(worktree);
 	copy->from = copy->to = -1;
 	copy->fn = fn;
 	copy->arg = arg;
-	copy->call = loop_call_new(loop, copy_turn, copy);
+	copy->call = loop_call_new(git_loop(git), copy_turn, copy);
 	loop_call_request(copy->call);
 	return copy;
 }
@@ -681,9 +698,10 @@ copy_free(struct copy *copy)
 {
 	if (copy == NULL)
 		return;
-	copy_file_free(copy->file);
-	git_free(copy->git);
-	loop_call_free(copy->call);
+	copy_file_free(take_ptr(&copy->file));
+	loop_call_free(take_ptr(&copy->call));
+	if (copy->asking)
+		return; /* the rest when git answers */
 	strv_free(copy->entries);
 	copy_match_release(&copy->todo);
 	copy_match_release(&copy->tracked);

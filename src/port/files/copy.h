@@ -14,15 +14,16 @@
 
 struct copy;
 struct err;
-struct loop;
+struct git;
 
 /* err NULL = everything has been copied */
 typedef void copy_fn(const struct err *err, void *arg);
 
-/* Begin; fn is called once, from the loop, unless the copy is freed before.
- * entries as in setup.h. */
-struct copy *copy_begin(struct loop *loop, const char *root,
-    const char *worktree, const char *const *entries, copy_fn *fn, void *arg);
+/* Begin, from the root of git; fn is called once, from the loop, unless the
+ * copy is freed before. git knows whose tree it is, and in which box it may run
+ * there. entries as in setup.h. */
+struct copy *copy_begin(struct git *git, const char *worktree,
+    const char *const *entries, copy_fn *fn, void *arg);
 void copy_free(struct copy *copy);
 
 /*

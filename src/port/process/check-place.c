@@ -82,7 +82,7 @@ describe_setup(const struct check_place *place, struct setup_spec *ret_spec)
 	const struct settings *settings = *place->settings;
 
 	*ret_spec = (struct setup_spec){
-		.root = place->workspace->root,
+		.git = place->git,
 		.worktree = place->dir,
 		.stamp = place->stamp,
 		.command = settings_string(settings, "repo.setup_command"),
@@ -135,7 +135,7 @@ set_up(struct check_place *place, struct setup_spec *spec)
 	    check_place_box(place, &spec->box, &spec->env, &err) < 0)
 		tell(place, &err);
 	else
-		place->setup = setup_begin(place->loop, spec, on_set_up, place);
+		place->setup = setup_begin(spec, on_set_up, place);
 }
 
 static void put(struct check_place *place);
@@ -171,8 +171,7 @@ on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
 			set_up(place, &spec);
 		} else if (setup_is_due(&spec)) {
 			spec.look_only = true;
-			place->setup =
-			    setup_begin(place->loop, &spec, on_looked, place);
+			place->setup = setup_begin(&spec, on_looked, place);
 		} else {
 			tell(place, NULL);
 		}

@@ -10,6 +10,7 @@
 #include "box.h"
 #include "child.h"
 #include "copy.h"
+#include "git.h"
 #include "id.h"
 #include "identity.h"
 #include "loop.h"
@@ -28,6 +29,7 @@
 #define HASH_SIZE  17
 
 struct setup {
+	struct git *git;
 	struct loop *loop;
 	struct loop_call *start;
 	struct copy *copy;
@@ -391,7 +393,7 @@ step_copy(struct setup *setup, struct err *err)
 	say(setup->seeded.data, setup->seeded.len, setup);
 	if (setup->copy_files[0] == NULL)
 		return 0;
-	setup->copy = copy_begin(setup->loop, setup->root, setup->worktree,
+	setup->copy = copy_begin(setup->git, setup->worktree,
 	    strv_const(setup->copy_files), copy_done, setup);
 	return 1;
 }
@@ -523,8 +525,7 @@ setup_advance(void *arg)
 }
 
 struct setup *
-setup_begin(
-    struct loop *loop, const struct setup_spec *spec, setup_fn *fn, void *arg)
+setup_begin(const struct setup_spec *spec, setup_fn *fn, void *arg)
 {
 	struct setup *setup = xcalloc(1, sizeof *setup);
 	struct stamp stamp;
@@ -541,8 +542,9 @@ setup_begin(
 	setup->copy_files = strv_copy(spec->copy_files);
 	if (spec->box != NULL)
 		setup->box = strv_copy(spec->box);
-	setup->loop = loop;
-	setup->root = xstrdup(spec->root);
+	setup->git = spec->git;
+	setup->loop = git_loop(spec->git);
+	setup->root = xstrdup(git_root(spec->git));
 	setup->worktree = xstrdup(spec->worktree);
 	setup->stamp = xstrdup(spec->stamp);
 	setup->command = xstrdup(spec->command);
@@ -556,7 +558,7 @@ setup_begin(
 		for (int i = 0; i < 2; i++)
 			snprintf(setup->old[i], HASH_SIZE, "%s", stamp.hash[i]);
 	buf_release(&stamp.text);
-	setup->start = loop_call_new(loop, setup_advance, setup);
+	setup->start = loop_call_new(setup->loop, setup_advance, setup);
 	loop_call_request(setup->start);
 	return setup;
 }

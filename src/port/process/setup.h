@@ -15,14 +15,14 @@
 
 struct buf;
 struct err;
+struct git;
 struct json_object;
-struct loop;
 struct settings;
 struct setup;
 struct workspace;
 
 struct setup_spec {
-	const char *root;
+	struct git *git; /* files come from its root */
 	const char *worktree;
 	const char *stamp; /* file; its folder exists */
 	const char *const *copy_files; /* relative to root; a file, a folder
@@ -54,8 +54,8 @@ bool setup_is_due(const struct setup_spec *spec);
  * (which ends a running command). It is no error if a file to copy does not
  * exist; nothing that git tracks in the worktree is overwritten; a path that
  * leads out of root or worktree is -EINVAL. */
-struct setup *setup_begin(
-    struct loop *loop, const struct setup_spec *spec, setup_fn *fn, void *arg);
+struct setup *
+setup_begin(const struct setup_spec *spec, setup_fn *fn, void *arg);
 void setup_free(struct setup *setup);
 
 /* What it does now, in words: the last line that the command has printed. All
