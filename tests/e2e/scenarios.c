@@ -301,6 +301,7 @@ scenarios_add_test(Suite *suite, SFun begin, const TTest *test)
 	if (!unit_is_mine())
 		return;
 	tc = tcase_create(test->name);
+	tcase_set_tags(tc, test->name);
 	unit_set_timeout(tc, TIMEOUT_S * fleet_patience);
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, test);

@@ -114,7 +114,7 @@ unit_before(void)
 	e2e_env(e2e_path("TMPDIR=%s", e2e_dir("tmp")));
 }
 
-static const char *const modes[] = { "worktree", "strict", "linked" };
+static const char *const modes[] = { "worktree", "strict" };
 
 /* The boxes of what llmc runs beside the agents, for the rows that hold in
  * every box. */
@@ -128,7 +128,8 @@ static const char *const as_user[] = { "worktree", "strict", "worktree:check",
 
 /* Beside a tmux server, whose socket is in a place that is neither temporary
  * nor somebody's home. */
-TEST_ROWS(each_escape_fails_in_a_box_only, nitems(modes))
+static void
+try_mode(const char *mode)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *rows;
@@ -142,11 +143,22 @@ TEST_ROWS(each_escape_fails_in_a_box_only, nitems(modes))
 			 "PATH=$SIBLINGS:$PATH \"$ESCAPES\" %s\n"
 			 "r=$?; tmux -S \"$TMUX_REAL\" kill-server\n"
 			 "rm -rf \"$D\"; exit $r",
-		    modes[_i])),
+		    mode)),
 	    &json);
 	check_all(rows);
 	ck_assert_str_eq(verdict_of(rows, "tmux-real"), "held");
 	ck_assert_str_eq(left_behind(), "");
+}
+
+TEST_ROWS(each_escape_fails_in_a_box_only, nitems(modes))
+{
+	try_mode(modes[_i]);
+}
+
+/* As where there can be no clone. */
+TEST(each_escape_fails_in_a_linked_worktree_only)
+{
+	try_mode("linked");
 }
 
 TEST_ROWS(no_other_kind_of_box_leads_out, nitems(kinds))

@@ -320,6 +320,7 @@ unit_case(Suite *suite, const char *name, const TTest *const *tests)
 {
 	TCase *tc = tcase_create(name);
 
+	tcase_set_tags(tc, name);
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, NULL, after_test);
 	for (; *tests != NULL; tests++)
@@ -332,6 +333,7 @@ unit_rows(Suite *suite, const TTest *test, size_t count)
 {
 	TCase *tc = tcase_create(test->name);
 
+	tcase_set_tags(tc, test->name);
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, NULL, after_test);
 	tcase_add_loop_test(tc, test, 0, (int)count);
@@ -462,6 +464,7 @@ make_suite(void)
 		if ((test->status != 0 && !forks) || !unit_is_mine())
 			continue;
 		tc = tcase_create(test->test->name);
+		tcase_set_tags(tc, test->test->name);
 		tcase_set_timeout(tc, test_seconds());
 		tcase_add_checked_fixture(tc, before_test, after_test);
 		tcase_add_checked_fixture(tc,
@@ -476,12 +479,29 @@ make_suite(void)
 	return suite;
 }
 
+/* Those that CK_INCLUDE_TAGS names, each by its name: none may be missing. */
+static void
+find_named(Suite *suite)
+{
+	const char *names = getenv("CK_INCLUDE_TAGS");
+	cleanup_free char *copy = xstrdup(names != NULL ? names : "");
+	char *rest = copy, *name;
+
+	while ((name = strsep(&rest, " ")) != NULL)
+		if (*name != '\0' && !suite_tcase(suite, name)) {
+			fprintf(stderr, "there is no test %s\n", name);
+			exit(99);
+		}
+}
+
 static int
 run_tests(void)
 {
-	SRunner *runner =
-	    srunner_create(unit_suite != NULL ? unit_suite() : make_suite());
+	Suite *suite = unit_suite != NULL ? unit_suite() : make_suite();
+	SRunner *runner = srunner_create(suite);
 	int failed;
+
+	find_named(suite);
 
 	if (unit_once != NULL)
 		unit_once();
