@@ -4,7 +4,6 @@
 #include "base.h"
 
 #include <pwd.h>
-#include <strings.h>
 
 #include "ask.h"
 #include "cli-private.h"
@@ -39,6 +38,10 @@ add_row(struct table *table, const struct ask *ask)
 	ask_command(ask, &command);
 	moment_add(&since, ask->created_ms);
 	text_add_line(&line, words, strlen(words));
+	for (size_t i = 0; ask->how == ASK_OPEN && i < strv_count(ask->options);
+	     i++)
+		buf_addf(&line, "%s %zu. %s", i > 0 ? "," : "", i + 1,
+		    ask->options[i]);
 	table_row(table,
 	    (const char *[]){ ask->id, ask_kind_words[ask->kind], since.data,
 		ask_subject(ask), line.data,
@@ -360,17 +363,10 @@ carry_out(struct answering *a)
 		return answer_question(a, ask->question);
 	if (t != NULL && task_asks(t) && ask->kind == ASK_QUESTION) {
 		struct answering resumed = *a;
-		cleanup_free char *text = NULL;
-		const char *said = words_of(a);
-		char *rest = NULL;
-		long nr = strtol(said, &rest, 10);
+		cleanup_free char *text =
+		    xasprintf("You asked:\n\n%s\n\nThe answer is:\n\n%s",
+			ask->words, words_of(a));
 
-		if (rest != said && *rest == '\0' && nr >= 1 &&
-		    !strv_has(strv_const(ask->options), said) &&
-		    (size_t)nr <= strv_count(ask->options))
-			said = ask->options[nr - 1];
-		text = xasprintf("You asked:\n\n%s\n\nThe answer is:\n\n%s",
-		    ask->words, said);
 		resumed.text = text;
 		return resume(&resumed, ask->task);
 	}
@@ -433,23 +429,27 @@ note(const struct answering *a)
 	return status;
 }
 
-/* A word that is a decision is not an answer for an agent. */
-static void
-take_word(struct answering *a)
+/* A number is the option, and a word that is a decision is not an answer for an
+ * agent. */
+static int
+take_choice(struct answering *a)
 {
-	static const struct {
-		const char *word;
-		bool yes;
-	} words[] = { { "yes", true }, { "continue", true }, { "no", false },
-		{ "abort", false } };
+	struct err err = { 0 };
+	enum ask_decision decision;
 
-	for (size_t i = 0; a->text != NULL && i < nitems(words); i++) {
-		if (strcasecmp(a->text, words[i].word) != 0)
-			continue;
-		a->yes = words[i].yes;
-		a->no = !words[i].yes;
-		a->text = NULL;
-	}
+	if (a->text == NULL || (a->is_text && a->ask->kind != ASK_QUESTION))
+		return CLI_OK;
+	a->text = ask_choice(strv_const(a->ask->options), a->text, &err);
+	if (a->text == NULL)
+		return cli_fail_err(a->cli, "failed", &err);
+	decision =
+	    a->ask->kind != ASK_QUESTION ? ask_decision(a->text) : ASK_SAYS;
+	if (decision == ASK_SAYS)
+		return CLI_OK;
+	a->yes = decision == ASK_SAYS_YES;
+	a->no = decision == ASK_SAYS_NO;
+	a->text = NULL;
+	return CLI_OK;
 }
 
 /* It may have been open before. */
@@ -494,9 +494,9 @@ answer(struct answering *a, const char *name)
 	else if (a->ask == NULL)
 		status = fail_unknown(cli, name);
 	else {
-		if (a->ask->kind != ASK_QUESTION && !a->is_text)
-			take_word(a);
-		status = carry_out(a);
+		status = take_choice(a);
+		if (status == CLI_OK)
+			status = carry_out(a);
 	}
 	if (status == CLI_OK && a->ask != NULL)
 		status = note(a);
@@ -559,9 +559,9 @@ const struct cli_command cmd_answer = {
 	.summary = "answer what llmc asks of you",
 	.help =
 	    "ASK is an id that llmc asks shows (a12), or a task, a node, a worker or "
-	    "a question.\nWhat the answer does depends on what is asked:\n\n"
-	    "question  the agent that asked gets TEXT, or the option with that "
-	    "number\n"
+	    "a question.\nTEXT may be one of the options that llmc asks shows, or "
+	    "its number. What the\nanswer does depends on what is asked:\n\n"
+	    "question  the agent that asked gets TEXT\n"
 	    "a task or worker that waits\n          it goes on, and is told "
 	    "TEXT; with --no its task is aborted\n"
 	    "a task that has failed\n          --yes tries it again, --no "

@@ -233,6 +233,28 @@ TEST(a_task_of_a_command_is_tried_again_from_its_record)
 	expect_told_of_commit(agent);
 }
 
+/* It is its parent's to decide, and no plan says so here: as without a
+ * daemon. */
+TEST(a_failed_child_is_not_tried_again_by_a_person)
+{
+	struct agent *agent;
+	struct task *t;
+
+	auto_world_begin("max_attempts = 1\nmax_turns = 1\n"
+			 "check_command = \"test ! -e bad.txt\"\n"
+			 "task_pool_command = \"test -e .llmc/given && exit 4; "
+			 "touch .llmc/given; echo do it\"\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
+	t = auto_task(agent);
+	xstrset(&t->launch.parent, "t0");
+	auto_world_finish(agent, "bad.txt");
+	auto_world_wait_done();
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
+	ck_assert_int_eq(call("task.retry", "task", "t1"), API_STATUS);
+	ck_assert_uint_eq(floor_world.core->state.task_count, 0);
+}
+
 TEST(a_task_is_added_with_its_priority)
 {
 	struct floor_call *made;

@@ -120,6 +120,52 @@ TEST(an_ask_was_told_when_a_channel_has_taken_it)
 	ck_assert_int_gt(only()->told_ms, 0);
 }
 
+/* A channel says what can be chosen, also where the ask opens with the same
+ * commit. */
+TEST(a_message_has_the_options_of_its_ask)
+{
+	static const char *const wanted[] = { "\"continue\"", "\"abort\"",
+		"\"try again\"", "\"leave it\"" };
+	cleanup_buf struct buf text = BUF_INIT;
+	struct task *t;
+
+	begin();
+	t = task_new("t1", "command", "k", "T", "x", 1);
+	t->step = TASK_WAITING;
+	ck_assert_int_eq(task_park(t, ASK_BLOCKED, NULL, "no key", 2), 0);
+	state_add_task(&floor_world.core->state, t);
+	person_tell(floor_world.core,
+	    &(struct notice){
+		.class = NOTICE_WORKER, .why = "no key", .task = "t1" });
+	person_tell(floor_world.core,
+	    &(struct notice){
+		.class = NOTICE_TASK, .why = "it failed", .task = "t9" });
+	floor_world_until(count(MESSAGES) == 2 && count(DONE) == 2);
+	file_read(told, 1 << 20, &text, NULL);
+	for (size_t i = 0; i < nitems(wanted); i++)
+		ck_assert_msg(
+		    strstr(text.data, wanted[i]) != NULL, "%s", wanted[i]);
+}
+
+/* Its parent decides what becomes of it. */
+TEST(a_failed_child_is_a_notice_and_no_ask)
+{
+	struct task *t;
+
+	begin();
+	t = task_new("t2", "plan", "g/T1", "T", "x", 1);
+	t->step = TASK_WAITING;
+	xstrset(&t->launch.parent, "t1");
+	xstrset(&t->launch.parent_actor, "actor:t1");
+	state_add_task(&floor_world.core->state, t);
+	person_tell(floor_world.core,
+	    &(struct notice){
+		.class = NOTICE_TASK, .why = "it failed", .task = "t2" });
+	floor_world_settle();
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
+	floor_world_until(count(MESSAGES) == 1 && count(DONE) == 1);
+}
+
 /* Killed before the ask is saved: neither is there, and nothing was sent. */
 TEST(nothing_is_sent_that_is_not_saved)
 {

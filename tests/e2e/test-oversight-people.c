@@ -106,10 +106,12 @@ abort_by(const char *word)
 	auto_drain();
 }
 
-TEST(a_task_is_aborted_by_the_word_of_an_option)
+TEST(a_task_is_aborted_by_the_number_of_an_option)
 {
 	get_stuck();
-	abort_by("Abort");
+	e2e_has(fleet_do("asks", NULL)->out, "1. continue, 2. abort");
+	fleet_fails("there is no option 3, only 2", "answer", "t1", "3", NULL);
+	abort_by("2");
 }
 
 /* And not without a daemon, which is told with what to type. */

@@ -146,7 +146,7 @@ TEST(a_question_is_shown_until_it_is_answered)
 	ck_assert_str_eq(auto_member(status, "auto_workers.0.question"), id);
 	ck_assert_str_eq(auto_member(status, "needs.0.what"), "question");
 	e2e_has(fleet_do("status", NULL)->out, "waiting for you");
-	e2e_has(fleet_do("asks", NULL)->out, "Which colour? 1. red 2. blue");
+	e2e_has(fleet_do("asks", NULL)->out, "Which colour? 1. red, 2. blue");
 	e2e_has(fleet_do("log", NULL)->out, "auto-1 asks a person (R_");
 	/* In numbers, too. */
 	e2e_has(fleet_do("report", "metrics", NULL)->out,
@@ -266,7 +266,7 @@ TEST(a_worker_does_not_wait_for_long)
 	/* This one asks whatever it is told. */
 	auto_wait_shell("\"$LLMC\" --json goal tree | grep -q "
 			"'\"pendingRequestCount\": *1'");
-	ck_assert_int_eq(fleet_prompts("2. blue\n\nThe answer is:"), 1);
+	ck_assert_int_eq(fleet_prompts("Which colour?\n\nThe answer is:"), 1);
 	goes_on_in_its_conversation();
 	fleet_do("answer", "a2", "blue", NULL);
 	auto_wait_finished("landed", 2);

@@ -55,6 +55,80 @@ TEST(an_ask_says_what_to_type)
 	}
 }
 
+TEST(a_number_or_its_words_are_an_option)
+{
+	char **options = NULL;
+	struct err err = { 0 };
+
+	ck_assert_str_eq(ask_choice(strv_const(options), "2", &err), "2");
+	strv_add(&options, "Red");
+	strv_add(&options, "3");
+	ck_assert_str_eq(ask_choice(strv_const(options), "1", &err), "Red");
+	ck_assert_str_eq(ask_choice(strv_const(options), "red", &err), "Red");
+	ck_assert_str_eq(ask_choice(strv_const(options), "3", &err), "3");
+	ck_assert_str_eq(
+	    ask_choice(strv_const(options), "2 or 3", &err), "2 or 3");
+	ck_assert_ptr_null(ask_choice(strv_const(options), "0", &err));
+	ck_assert_ptr_null(ask_choice(strv_const(options), "4", &err));
+	ck_assert_str_eq(err.msg, "there is no option 4, only 2");
+	strv_clear(&options);
+}
+
+/* What can be chosen is in the row, whoever shows it; only what nobody can
+ * answer, and a question without options, has none. */
+static const struct {
+	enum ask_kind kind;
+	bool stays;
+	const char *key, *task, *worker, *node, *command;
+	const char *first, *second;
+} offers[] = {
+	{ ASK_FAILURE, false, "task/t1", "t1", NULL, NULL, NULL, "continue",
+	    "abort" },
+	{ ASK_BUDGET, false, "task/t1", "t1", NULL, NULL, NULL, "continue",
+	    "abort" },
+	{ ASK_FAILURE, true, "task/t1", "t1", NULL, NULL, NULL, "try again",
+	    "leave it" },
+	{ ASK_BLOCKED, true, "node/g/T1", "t1", NULL, "T1", NULL, "try again",
+	    "leave it" },
+	{ ASK_BLOCKED, false, "worker/w", NULL, "w", NULL, NULL, "continue",
+	    NULL },
+	{ ASK_BLOCKED, false, ASKS_PAUSED, NULL, NULL, NULL, "llmc resume",
+	    "continue", NULL },
+	{ ASK_FAILURE, true, ASKS_LOST, NULL, NULL, NULL, "git cherry-pick x",
+	    "seen", NULL },
+	{ ASK_TOLD, true, "end", NULL, NULL, NULL, NULL, "seen", NULL },
+	{ ASK_BLOCKED, false, "checkout", NULL, NULL, NULL, "llmc landing",
+	    NULL, NULL },
+	{ ASK_QUESTION, false, "question/R_1", "t1", "w", NULL, NULL, NULL,
+	    NULL },
+};
+
+TEST_ROWS(every_ask_has_what_can_be_chosen_in_its_row, nitems(offers))
+{
+	struct ask *ask = ask_new(&(struct ask_draft){ .kind = offers[_i].kind,
+				      .stays = offers[_i].stays,
+				      .key = offers[_i].key,
+				      .task = offers[_i].task,
+				      .worker = offers[_i].worker,
+				      .goal = offers[_i].node,
+				      .node = offers[_i].node,
+				      .command = offers[_i].command,
+				      .title = "t" },
+	    1, NOW);
+	const char *const wanted[] = { offers[_i].first, offers[_i].second };
+	size_t count = 0;
+
+	for (; count < nitems(wanted) && wanted[count] != NULL; count++) {
+		ck_assert_uint_gt(strv_count(ask->options), count);
+		ck_assert_str_eq(ask->options[count], wanted[count]);
+		/* All of them are understood as a decision. */
+		ck_assert_int_eq(ask_decision(wanted[count]),
+		    count == 0 ? ASK_SAYS_YES : ASK_SAYS_NO);
+	}
+	ck_assert_uint_eq(strv_count(ask->options), count);
+	ask_free(ask);
+}
+
 TEST(it_is_found_by_whatever_it_is_about)
 {
 	static const char *const names[] = { "a12", "t3", "auto-1", "R_1",

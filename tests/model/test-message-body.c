@@ -83,6 +83,29 @@ TEST(ntfy_gets_its_topic_and_where_a_tap_leads)
 	ck_assert_ptr_nonnull(strstr(plain.data, "ask"));
 }
 
+TEST(every_channel_says_what_can_be_chosen)
+{
+	static const char wanted[] = "1. go on\nllmc answer t-1 NUMBER";
+	struct message r = sample();
+	cleanup_buf struct buf ntfy = BUF_INIT, slack = BUF_INIT;
+	cleanup_buf struct buf discord = BUF_INIT, title_of = BUF_INIT;
+	cleanup_buf struct buf desktop = BUF_INIT, body = BUF_INIT;
+
+	message_ntfy(&r, "night", &ntfy);
+	message_webhook(&r, CHANNEL_SLACK, &slack);
+	message_webhook(&r, CHANNEL_DISCORD, &discord);
+	message_desktop(&r, &title_of, &desktop);
+	message_issue_body(&r, &body);
+	ck_assert_ptr_nonnull(
+	    strstr(ntfy.data, "1. go on\\nllmc answer t-1 NUMBER"));
+	ck_assert_ptr_nonnull(
+	    strstr(slack.data, "1. go on\\nllmc answer t-1 NUMBER"));
+	ck_assert_ptr_nonnull(
+	    strstr(discord.data, "1. go on\\nllmc answer t-1 NUMBER"));
+	ck_assert_ptr_nonnull(strstr(desktop.data, wanted));
+	ck_assert_ptr_nonnull(strstr(body.data, "1. go on\n"));
+}
+
 TEST(slack_and_discord_mention_nobody)
 {
 	cleanup_buf struct buf slack = BUF_INIT, discord = BUF_INIT;

@@ -286,21 +286,3 @@ TEST(a_question_survives_the_store)
 	request_free(copy);
 	request_registry_release(&all);
 }
-
-TEST(a_person_may_choose_an_option_by_its_number)
-{
-	struct request *r = ask("c", "p", NOW);
-	struct err err = { 0 };
-
-	ck_assert_str_eq(request_choice(r, "2", &err), "2");
-	strv_add(&r->options, "Red");
-	strv_add(&r->options, "3");
-	ck_assert_str_eq(request_choice(r, "1", &err), "Red");
-	ck_assert_str_eq(request_choice(r, "red", &err), "Red");
-	ck_assert_str_eq(request_choice(r, "3", &err), "3");
-	ck_assert_str_eq(request_choice(r, "2 or 3", &err), "2 or 3");
-	ck_assert_ptr_null(request_choice(r, "0", &err));
-	ck_assert_ptr_null(request_choice(r, "4", &err));
-	ck_assert_str_eq(err.msg, "there is no option 4, only 2");
-	request_registry_release(&all);
-}

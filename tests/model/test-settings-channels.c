@@ -134,10 +134,13 @@ static const struct {
 	{ "log", "low", ESCALATION_INFO, false, false, false },
 	{ "warn", "medium", ESCALATION_WARNING, false, false, false },
 	{ "redirect", "high", ESCALATION_WARNING, true, false, false },
-	{ "redirect", "critical", ESCALATION_CRITICAL, true, true, false },
-	{ "restart", "critical", ESCALATION_WARNING, true, false, false },
-	{ "retry", "critical", ESCALATION_WARNING, true, false, false },
-	{ "pause", "critical", ESCALATION_CRITICAL, true, true, false },
+	{ "redirect", "critical", ESCALATION_CRITICAL, true, true, true },
+	{ "restart", "high", ESCALATION_WARNING, true, false, false },
+	{ "restart", "critical", ESCALATION_CRITICAL, true, true, true },
+	{ "retry", "high", ESCALATION_WARNING, true, false, false },
+	{ "retry", "critical", ESCALATION_CRITICAL, true, true, true },
+	{ "pause", "high", ESCALATION_CRITICAL, true, true, true },
+	{ "abort", "critical", ESCALATION_EMERGENCY, true, true, true },
 };
 
 TEST_ROWS(each_intervention_goes_to_its_channels, nitems(rows))
@@ -162,6 +165,25 @@ TEST_ROWS(each_intervention_goes_to_its_channels, nitems(rows))
 	ck_assert(channel_takes(&all, &what));
 	all.enabled = false;
 	ck_assert(!channel_takes(&all, &what));
+}
+
+TEST(what_a_person_has_done_is_no_alert)
+{
+	const struct notice own = { .class = NOTICE_TASK,
+		.informs = true,
+		.why = "aborted by a person",
+		.task = "t1" };
+	struct channel all = { .enabled = true, .levels_given = true };
+	struct escalation what;
+	struct buf buf = BUF_INIT;
+
+	escalation_of_notice(&own, &buf, &what);
+	ck_assert_int_eq(what.level, ESCALATION_INFO);
+	for (int i = 0; i < CHANNEL_TYPE_COUNT; i++) {
+		all.levels = channel_default_levels((enum channel_type)i);
+		ck_assert(!channel_takes(&all, &what));
+	}
+	buf_release(&buf);
 }
 
 TEST(an_unknown_intervention_has_no_level)

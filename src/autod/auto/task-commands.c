@@ -6,6 +6,7 @@
 #include "agent-card.h"
 #include "agent-kind.h"
 #include "asks.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
@@ -351,6 +352,16 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 	if (has_too_many(mode, call, params))
 		return;
 	old = find_filed(mode->core, name);
+	/* Also without a daemon, which knows no plan. */
+	if (old != NULL && task_is_child(old) &&
+	    old->outcome != OUTCOME_LANDED) {
+		serve_refuse(call, API_STATUS,
+		    "%s cannot be done again: it was for %s, which was told "
+		    "how it ended, and decides",
+		    old->id, old->launch.parent);
+		task_free(old);
+		return;
+	}
 	if (old != NULL && intake_is_planned(old) &&
 	    mode->policy->again != NULL &&
 	    mode->policy->again(mode->policy_arg, old, &err) == -ESTALE) {

@@ -114,6 +114,26 @@ asks_look(struct core *core)
 		save_ask(core, state->asks[i]);
 }
 
+const char *const *
+asks_options(const struct core *core, const char *event, const char *task,
+    const char *worker)
+{
+	const struct state *state = &core->state;
+	const struct task *t = task != NULL ? state_task(state, task) : NULL;
+	const struct worker *w =
+	    worker != NULL ? state_find(state, worker) : NULL;
+	cleanup_free char *key = xasprintf("task/%s", task != NULL ? task : "");
+	const struct ask *ask = event != NULL ? state_ask(state, event) : NULL;
+
+	if (ask == NULL)
+		ask = state_ask(state, key);
+	if (ask != NULL)
+		return ask->kind != ASK_TOLD ? strv_const(ask->options) : NULL;
+	if (task != NULL)
+		return t != NULL ? ask_task_options(t) : NULL;
+	return w != NULL ? ask_worker_options(w) : NULL;
+}
+
 void
 asks_remind(struct core *core)
 {
@@ -141,6 +161,7 @@ asks_remind(struct core *core)
 			.task = ask->task,
 			.goal = ask->goal,
 			.node = ask->node,
+			.options = strv_const(ask->options),
 			.class = notice_name(NOTICE_WORKER) });
 	}
 }

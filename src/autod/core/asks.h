@@ -31,6 +31,11 @@ void asks_resolve(struct core *core, const char *key);
 enum ask_end asks_answer(
     struct core *core, const char *id, const char *answer, const char *user);
 
+/* What can be chosen where this asks: the options of its ask, also of one that
+ * opens with the next commit; NULL = nothing. */
+const char *const *asks_options(const struct core *core, const char *event,
+    const char *task, const char *worker);
+
 /* Compare those that follow from the state with it. */
 void asks_look(struct core *core);
 

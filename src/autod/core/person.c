@@ -3,6 +3,7 @@
 #include "base.h"
 
 #include "asks.h"
+#include "attempt.h"
 #include "book-history.h"
 #include "core.h"
 #include "emit.h"
@@ -125,6 +126,16 @@ static const struct {
 	{ NOTICE_OUTAGE, ASK_TOLD, "outage" },
 };
 
+/* Nobody can do anything about it but its parent, which is told as well. */
+static bool
+is_for_parent(const struct core *core, const char *task)
+{
+	const struct task *t =
+	    task != NULL ? state_task(&core->state, task) : NULL;
+
+	return t != NULL && task_is_child(t);
+}
+
 static void
 open_notice(struct core *core, const struct notice *n)
 {
@@ -151,8 +162,11 @@ open_notice(struct core *core, const struct notice *n)
 		return;
 	}
 	asks_open(core,
-	    &(struct ask_draft){ .kind = n->informs ? ASK_TOLD : opens[i].kind,
-		.level = n->informs ? ESCALATION_INFO : what.level,
+	    &(struct ask_draft){
+		.kind = n->informs || is_for_parent(core, n->task) ?
+		    ASK_TOLD :
+		    opens[i].kind,
+		.level = what.level,
 		.key = key,
 		.title = what.title,
 		.words = what.text,
@@ -163,6 +177,20 @@ open_notice(struct core *core, const struct notice *n)
 		.stays = true });
 }
 
+/* To the channels, with what can be chosen. */
+static void
+send_escalation(struct core *core, const struct escalation *what)
+{
+	struct escalation full = *what;
+
+	if (core->people == NULL || core->settings == NULL)
+		return;
+	if (full.options == NULL)
+		full.options =
+		    asks_options(core, what->event, what->task, what->worker);
+	people_escalate(core->people, core->settings, &full);
+}
+
 void
 person_tell(struct core *core, const struct notice *notice)
 {
@@ -170,11 +198,15 @@ person_tell(struct core *core, const struct notice *notice)
 	    notice->class == NOTICE_FAILURE || notice->class == NOTICE_END;
 	cleanup_free char *overseer =
 	    workspace_path(core->workspace, "overseer.lock");
+	cleanup_buf struct buf signature = BUF_INIT;
+	struct escalation what;
 
 	open_notice(core, notice);
-	if (core->people != NULL && core->settings != NULL &&
-	    !(ends && lock_is_held(overseer) == 1))
-		people_tell(core->people, core->settings, notice, PEOPLE_SAVED);
+	if (notice->class == NOTICE_NONE ||
+	    (ends && lock_is_held(overseer) == 1))
+		return;
+	escalation_of_notice(notice, &signature, &what);
+	send_escalation(core, &what);
 }
 
 void
@@ -193,8 +225,7 @@ person_escalate(struct core *core, const struct escalation *what)
 			.goal = what->goal,
 			.node = what->node,
 			.stays = true });
-	if (core->people != NULL && core->settings != NULL)
-		people_escalate(core->people, core->settings, what);
+	send_escalation(core, what);
 }
 
 #define NODE "node/"

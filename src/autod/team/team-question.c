@@ -151,11 +151,9 @@ void
 team_question_ask(struct team_floor *floor, const struct request *r)
 {
 	cleanup_free char *key = xasprintf(ASK_OF_AGENT "%s", r->id);
-	cleanup_buf struct buf words = BUF_INIT;
-
-	buf_addf(&words, "%s asks: %s",
+	cleanup_free char *words = xasprintf("%s asks: %s",
 	    r->worker != NULL ? r->worker : r->child, r->message);
-	add_options(r, &words);
+
 	if (strcmp(r->parent, ACTOR_PERSON) == 0 &&
 	    state_ask(&floor->core->state, key) == NULL)
 		asks_open(floor->core,
@@ -163,7 +161,7 @@ team_question_ask(struct team_floor *floor, const struct request *r)
 			.level = ESCALATION_CRITICAL,
 			.key = key,
 			.title = "an agent asks a question",
-			.words = words.data,
+			.words = words,
 			.worker = r->worker,
 			.task = r->task,
 			.goal = r->goal,
@@ -195,7 +193,8 @@ int
 team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
 {
 	bool person = strcmp(r->parent, ACTOR_PERSON) == 0;
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_buf struct buf text = BUF_INIT, all = BUF_INIT;
+	cleanup_buf struct buf how = BUF_INIT;
 	int code;
 
 	buf_addf(&text, "%s", r->child);
@@ -205,20 +204,23 @@ team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
 	    &text, " asks%s:\n\n", person ? "" : " you, for whom it works");
 	buf_add(&text, r->message,
 	    text_cut(r->message, strlen(r->message), MAIL_PART));
-	add_options(r, &text);
-	buf_adds(&text, "\n\nIt waits until ");
-	moment_add(&text, r->deadline_ms);
+	buf_adds(&how, "\n\nIt waits until ");
+	moment_add(&how, r->deadline_ms);
 	if (person)
-		buf_addf(&text, ". Answer with: llmc answer %s TEXT", r->id);
+		buf_addf(&how, ". Answer with: llmc answer %s TEXT", r->id);
 	else
-		buf_addf(&text,
+		buf_addf(&how,
 		    ". Answer with the tool respond_orchestrator_request, "
 		    "with the requestId %s.",
 		    r->id);
-	code = post(floor, r, person, text.data, err);
+	buf_adds(&all, text.data);
+	add_options(r, &all);
+	buf_adds(&all, how.data);
+	code = post(floor, r, person, all.data, err);
 	if (code < 0)
 		return code;
 	r->state = REQUEST_NOTIFIED;
+	buf_adds(&text, how.data);
 	if (person)
 		tell_person(floor, r, text.data);
 	return 0;

@@ -6,6 +6,7 @@
 
 #include "agent.h"
 #include "api.h"
+#include "ask.h"
 #include "asks.h"
 #include "attempt.h"
 #include "auto.h"
@@ -390,14 +391,18 @@ team_requests_look(struct team_requests *requests)
 		struct request *r = requests->registry.list[i];
 		const struct team_box *box = team_post_box(floor, r->child);
 		const struct mail *answer = NULL;
+		const char *words = NULL;
 		cleanup_free char *id = NULL;
 
 		for (size_t k = 0; box != NULL && k < box->count; k++)
 			if (team_question_is_answer(box->mails[k], r))
 				answer = box->mails[k];
+		if (answer != NULL)
+			words = ask_choice(
+			    strv_const(r->options), answer->body, NULL);
 		if (answer != NULL &&
-		    request_resolve(r, answer->body, r->parent, NULL,
-			clock_wall_ms(), NULL) == 0) {
+		    request_resolve(r, words != NULL ? words : answer->body,
+			r->parent, NULL, clock_wall_ms(), NULL) == 0) {
 			id = xstrdup(answer->id);
 			/* Without a call that waits it stays mail. */
 			if (is_awaited(requests, r->id))
@@ -694,10 +699,17 @@ respond(struct team_requests *requests, struct server_call *call,
 		struct team_floor *floor = requests->floor;
 		struct json_object *result;
 		struct err err = { 0 };
-		int code =
-		    request_resolve(r, json_string_or(params, "response", ""),
-			actor, json_string_or(params, "call", NULL),
-			clock_wall_ms(), &err);
+		const char *words = ask_choice(strv_const(r->options),
+		    json_string_or(params, "response", ""), &err);
+		int code;
+
+		if (words == NULL) {
+			serve_refuse(call, API_FAILED, "%s", err.msg);
+			return;
+		}
+		code = request_resolve(r, words, actor,
+		    json_string_or(params, "call", NULL), clock_wall_ms(),
+		    &err);
 
 		/* Answer the calls that wait for it; without one, send mail. */
 		if (code < 0) {
@@ -738,23 +750,10 @@ on_person_answers(
     void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_requests *requests = arg;
-	const char *id = json_string_or(params, "id", ""), *answer;
-	const struct request *r;
-	struct err err = { 0 };
 
-	if (!plan_call_begin_change(requests->floor->plan, call))
-		return;
-	r = request_registry_find(&requests->registry, id);
-	if (r != NULL) {
-		answer = request_choice(
-		    r, json_string_or(params, "response", ""), &err);
-		if (answer == NULL) {
-			serve_refuse(call, API_FAILED, "%s", err.msg);
-			return;
-		}
-		json_set_string(params, "response", answer);
-	}
-	respond(requests, call, ACTOR_PERSON, id, params);
+	if (plan_call_begin_change(requests->floor->plan, call))
+		respond(requests, call, ACTOR_PERSON,
+		    json_string_or(params, "id", ""), params);
 }
 
 /* --- questions about them ---------------------------------------------- */

@@ -81,9 +81,12 @@ static const struct {
 	{ "warn", NULL, ESCALATION_WARNING },
 	{ "redirect", "critical", ESCALATION_CRITICAL },
 	{ "redirect", NULL, ESCALATION_WARNING },
+	{ "restart", "critical", ESCALATION_CRITICAL },
 	{ "restart", NULL, ESCALATION_WARNING },
+	{ "retry", "critical", ESCALATION_CRITICAL },
 	{ "retry", NULL, ESCALATION_WARNING },
 	{ "pause", NULL, ESCALATION_CRITICAL },
+	{ "abort", NULL, ESCALATION_EMERGENCY },
 };
 
 bool
@@ -131,7 +134,7 @@ escalation_of_notice(
 		add_part(out, n->node);
 	}
 	*ret_escalation = (struct escalation){
-		.level = classes[n->class].level,
+		.level = n->informs ? ESCALATION_INFO : classes[n->class].level,
 		.event = n->id,
 		.class = notice_name(n->class),
 		.title = notice_title(n),

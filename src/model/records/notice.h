@@ -109,8 +109,9 @@ struct escalation {
 					* recommendations */
 };
 
-/* The level of an intervention (progress_step_words); severity matters for a
- * redirection. False: no such intervention. */
+/* The level of an intervention (progress_step_words): what interrupts a session
+ * is critical if what was found is, a pause always. False: no such
+ * intervention. */
 bool escalation_of_intervention(const char *intervention, const char *severity,
     enum escalation_level *ret_level);
 

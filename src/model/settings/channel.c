@@ -41,8 +41,8 @@ const struct setting settings_channel_keys[] = {
 	    .type = SETTING_LIST,
 	    .choices = escalation_level_words,
 	    .derived = "warning, critical and emergency for desktop and "
-		       "command, critical and emergency for issues, emergency "
-		       "for a webhook",
+		       "command, critical and emergency for issues and a "
+		       "webhook",
 	    .help = "What is sent. Observations and warnings that only the "
 		    "session gets are sent too if you set it." },
 	[KEY_URL] = { .path = "url",
@@ -308,7 +308,7 @@ channel_default_levels(enum channel_type type)
 	static const unsigned levels[CHANNEL_TYPE_COUNT] = {
 		[CHANNEL_DESKTOP] =
 		    BIT(WARNING) | BIT(CRITICAL) | BIT(EMERGENCY),
-		[CHANNEL_WEBHOOK] = BIT(EMERGENCY),
+		[CHANNEL_WEBHOOK] = BIT(CRITICAL) | BIT(EMERGENCY),
 		[CHANNEL_GITEA] = BIT(CRITICAL) | BIT(EMERGENCY),
 		[CHANNEL_GITHUB] = BIT(CRITICAL) | BIT(EMERGENCY),
 		[CHANNEL_COMMAND] =

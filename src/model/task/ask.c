@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <strings.h>
+
 #include "ask.h"
 #include "excerpt.h"
 #include "schema.h"
@@ -99,6 +102,76 @@ set_options(struct ask *ask, const char *const *options)
 	return true;
 }
 
+const char *
+ask_choice(const char *const *options, const char *typed, struct err *err)
+{
+	size_t count = 0;
+	int64_t number;
+
+	for (; options != NULL && options[count] != NULL; count++)
+		if (strcasecmp(options[count], typed) == 0)
+			return options[count];
+	if (count == 0 || !text_parse_int(typed, 0, INT64_MAX, &number))
+		return typed;
+	if (number >= 1 && number <= (int64_t)count)
+		return options[number - 1];
+	err_set(err, -EINVAL, "there is no option %s, only %zu", typed, count);
+	return NULL;
+}
+
+static const char *const goes_on[] = { "continue", "abort", NULL };
+static const char *const resumes[] = { "continue", NULL };
+static const char *const retries[] = { "try again", "leave it", NULL };
+static const char *const accepts[] = { "accept", "do it again", NULL };
+static const char *const sees[] = { "seen", NULL };
+
+enum ask_decision
+ask_decision(const char *words)
+{
+	static const struct {
+		const char *words;
+		enum ask_decision decision;
+	} rows[] = {
+		{ "yes", ASK_SAYS_YES },
+		{ "continue", ASK_SAYS_YES },
+		{ "try again", ASK_SAYS_YES },
+		{ "accept", ASK_SAYS_YES },
+		{ "seen", ASK_SAYS_YES },
+		{ "no", ASK_SAYS_NO },
+		{ "abort", ASK_SAYS_NO },
+		{ "leave it", ASK_SAYS_NO },
+		{ "do it again", ASK_SAYS_NO },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (strcasecmp(words, rows[i].words) == 0)
+			return rows[i].decision;
+	return ASK_SAYS;
+}
+
+/* What can be chosen by what it is about, as llmc answer carries it out; a
+ * question has its own options, or none. */
+static const char *const *
+usual_options(const struct ask_draft *draft)
+{
+	static const char *const resumed[] = { ASKS_PAUSED, ASKS_ALIKE,
+		ASKS_TRIAL, "push", NULL };
+
+	if (draft->options != NULL || draft->kind == ASK_QUESTION)
+		return draft->options;
+	if (draft->kind == ASK_TOLD)
+		return sees;
+	if (strv_has(resumed, draft->key))
+		return resumes;
+	if (draft->command != NULL)
+		return draft->stays ? sees : NULL;
+	if (draft->kind == ASK_FAILURE && draft->stays && draft->task != NULL)
+		return retries;
+	if (draft->node != NULL && draft->stays)
+		return retries;
+	return draft->task != NULL ? goes_on : resumes;
+}
+
 bool
 ask_update(struct ask *ask, const struct ask_draft *draft)
 {
@@ -118,7 +191,7 @@ ask_update(struct ask *ask, const struct ask_draft *draft)
 	is_new |= set(&ask->goal, draft->goal);
 	is_new |= set(&ask->node, draft->node);
 	is_new |= set(&ask->question, draft->question);
-	is_new |= set_options(ask, draft->options);
+	is_new |= set_options(ask, usual_options(draft));
 	return is_new;
 }
 
@@ -324,23 +397,24 @@ static const struct {
 	enum escalation_level level;
 	const char *title;
 	const char *command; /* the name follows */
+	const char *const *options;
 } waits[] = {
 	{ WORKER_ERROR, 0, false, ASK_FAILURE, ESCALATION_CRITICAL,
-	    "a worker has failed", "llmc log daemon --worker " },
+	    "a worker has failed", "llmc log daemon --worker ", NULL },
 	{ WORKER_PAUSED, WORKER_HOLD_TRUST, false, ASK_BLOCKED,
-	    ESCALATION_CRITICAL, "a worker cannot start", NULL },
+	    ESCALATION_CRITICAL, "a worker cannot start", NULL, resumes },
 	{ WORKER_PAUSED, WORKER_HOLD_PERSON, false, ASK_NONE, ESCALATION_INFO,
-	    NULL, NULL },
+	    NULL, NULL, NULL },
 	{ WORKER_PAUSED, WORKER_HOLD_BUDGET, false, ASK_BUDGET,
-	    ESCALATION_WARNING, "a budget is reached", NULL },
+	    ESCALATION_WARNING, "a budget is reached", NULL, resumes },
 	{ WORKER_PAUSED, WORKER_HOLD_HOURS, false, ASK_NONE, ESCALATION_INFO,
-	    NULL, NULL },
+	    NULL, NULL, NULL },
 	{ WORKER_PAUSED, 0, false, ASK_BLOCKED, ESCALATION_WARNING,
-	    "a worker waits for you", NULL },
+	    "a worker waits for you", NULL, resumes },
 	{ WORKER_NEEDS_REVIEW, 0, true, ASK_REVIEW, ESCALATION_INFO,
-	    "work waits for a review", "llmc review " },
+	    "work waits for a review", "llmc review ", accepts },
 	{ WORKER_NO_CHANGES, 0, true, ASK_REVIEW, ESCALATION_INFO,
-	    "a worker has changed nothing", "llmc message " },
+	    "a worker has changed nothing", "llmc message ", NULL },
 };
 
 /* What fails for one worker fails for all of them: that is one ask. */
@@ -415,12 +489,10 @@ want_common(struct follow *f, size_t which)
 		.command = common[which].command });
 }
 
-static void
-want_worker(struct follow *f, const struct worker *w)
+/* Its row; their number = it waits for nobody. */
+static size_t
+waits_of(const struct worker *w)
 {
-	const char *work = w->prompt != NULL ? w->prompt : "";
-	cleanup_free char *key = xasprintf("worker/%s", w->name);
-	cleanup_free char *command = NULL, *words = NULL;
 	size_t i = 0;
 
 	while (i < nitems(waits) &&
@@ -430,8 +502,27 @@ want_worker(struct follow *f, const struct worker *w)
 		(waits[i].by_hand && worker_is_auto(w->name) &&
 		    !w->for_person)))
 		i++;
-	if (i == nitems(waits) || waits[i].kind == ASK_NONE ||
-	    common_of(w) < nitems(common))
+	return i < nitems(waits) && waits[i].kind == ASK_NONE ? nitems(waits) :
+								i;
+}
+
+const char *const *
+ask_worker_options(const struct worker *worker)
+{
+	size_t i = waits_of(worker);
+
+	return i < nitems(waits) ? waits[i].options : NULL;
+}
+
+static void
+want_worker(struct follow *f, const struct worker *w)
+{
+	const char *work = w->prompt != NULL ? w->prompt : "";
+	cleanup_free char *key = xasprintf("worker/%s", w->name);
+	cleanup_free char *command = NULL, *words = NULL;
+	size_t i = waits_of(w);
+
+	if (i == nitems(waits) || common_of(w) < nitems(common))
 		return;
 	if (waits[i].command != NULL)
 		command = xasprintf("%s%s", waits[i].command, w->name);
@@ -446,8 +537,15 @@ want_worker(struct follow *f, const struct worker *w)
 		.title = waits[i].title,
 		.words = words,
 		.command = command,
+		.options = waits[i].options,
 		.worker = w->name,
 		.task = w->task });
+}
+
+const char *const *
+ask_task_options(const struct task *task)
+{
+	return task_asks(task) && task->ask != ASK_QUESTION ? goes_on : NULL;
 }
 
 static void

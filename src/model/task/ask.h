@@ -110,6 +110,26 @@ ask_answer(struct ask *ask, const char *answer, const char *by, int64_t now_ms);
 /* A person knows of it now, by this channel. False: they knew before. */
 bool ask_told(struct ask *ask, const char *by, int64_t now_ms);
 
+/* What was typed as the answer: one of the options, if it is its number or its
+ * words, else as it was typed. NULL: no option has this number. */
+const char *
+ask_choice(const char *const *options, const char *typed, struct err *err);
+
+/* Words that are --yes or --no: those of the options that an ask has by what it
+ * is about, and of people. */
+enum ask_decision {
+	ASK_SAYS, /* none of them: it is for who asks */
+	ASK_SAYS_YES,
+	ASK_SAYS_NO
+};
+
+enum ask_decision ask_decision(const char *words);
+
+/* What can be chosen where this waits for a person, if nothing else is
+ * offered; NULL = nothing. */
+const char *const *ask_task_options(const struct task *task);
+const char *const *ask_worker_options(const struct worker *worker);
+
 /* What it is about, in a word: the worker that waits, its task, its goal, else
  * its key. Borrowed. */
 const char *ask_subject(const struct ask *ask);

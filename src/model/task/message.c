@@ -529,6 +529,18 @@ add_place(const struct message *r, struct buf *out)
 		buf_addf(out, "%siteration %" PRId64, between, r->iteration);
 }
 
+/* What can be chosen, and how. */
+static void
+add_options(const struct message *r, struct buf *out)
+{
+	const char *subject = r->task != NULL ? r->task : r->worker;
+
+	for (size_t i = 0; i < strv_count(r->options); i++)
+		buf_addf(out, "%zu. %s\n", i + 1, r->options[i]);
+	if (strv_count(r->options) > 0 && subject != NULL)
+		buf_addf(out, "llmc answer %s NUMBER\n", subject);
+}
+
 /* Several lines of plain text, for places that show no Markdown. */
 static void
 add_plain(const struct message *r, struct buf *out)
@@ -542,6 +554,7 @@ add_plain(const struct message *r, struct buf *out)
 		buf_addf(out, "%s\n", place.data);
 	if (r->text != NULL && strcmp(r->text, r->title) != 0)
 		buf_addf(out, "%s\n", r->text);
+	add_options(r, out);
 	if (r->count > 1)
 		buf_addf(out, "%d times\n", r->count);
 	if (r->link != NULL)
@@ -654,6 +667,7 @@ message_ntfy(const struct message *r, const char *topic, struct buf *out)
 	add_heading(r, &heading);
 	buf_add(&plain, reason, text_cut(reason, strlen(reason), NTFY_MAX));
 	buf_addc(&plain, '\n');
+	add_options(r, &plain);
 	add_place(r, &plain);
 	json_set_string(json, "topic", topic);
 	json_set_string(json, "title", heading.data);
@@ -904,6 +918,7 @@ message_desktop(
 	add_heading(record, title);
 	add_escaped(
 	    reason, text_cut(reason, strlen(reason), DESKTOP_MAX), text);
+	add_options(record, &place);
 	add_place(record, &place);
 	if (place.len > 0) {
 		buf_addc(text, '\n');

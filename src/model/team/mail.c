@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <strings.h>
-
 #include "attempt.h"
 #include "id.h"
 #include "mail.h"
@@ -642,24 +640,6 @@ request_end(struct request *request, enum request_state state, int64_t now_ms)
 		return;
 	request->state = state;
 	request->ended_ms = now_ms;
-}
-
-const char *
-request_choice(
-    const struct request *request, const char *words, struct err *err)
-{
-	size_t count = strv_count(request->options);
-	int64_t number;
-
-	for (size_t i = 0; i < count; i++)
-		if (strcasecmp(request->options[i], words) == 0)
-			return request->options[i];
-	if (count == 0 || !text_parse_int(words, 0, INT64_MAX, &number))
-		return words;
-	if (number >= 1 && number <= (int64_t)count)
-		return request->options[number - 1];
-	err_set(err, -EINVAL, "there is no option %s, only %zu", words, count);
-	return NULL;
 }
 
 int

@@ -247,11 +247,6 @@ bool request_is_kept(const struct request *request, int64_t now_ms);
 /* What the events of questions, in messages to people, begin with. */
 #define REQUEST_EVENT "request/"
 
-/* The words of a person as an answer: an option, if they are its number or its
- * words; NULL = there is no option with this number. */
-const char *request_choice(
-    const struct request *request, const char *words, struct err *err);
-
 /* How long to wait for an answer; 0 = the default. The maximum for a person,
  * who may be away. */
 int64_t request_timeout(int64_t wanted_ms, bool person);

@@ -141,22 +141,11 @@ desk.NODES.act = (p) => desk.action(p.act, p.method, p.params, p);
 
 /* --- what can be done with a row ------------------------------------------ */
 
-const ANSWERS = {
-	question: [],
-	review: [],
-	told: [["Seen", { yes: true }]],
-	failure: [["Try again", { yes: true }], ["Leave it", { no: true }]],
-};
-const USUAL = [["Go on", { yes: true }],
-	["Stop it", { no: true }, "Stop it for good"]];
-
 desk.offer("ask", (r) => [
-	...(r.options || []).map((option) => ({ act: option, method: "answer",
+	...(r.kind === "review" ? [] : r.options || []).map((option) => ({ act: option, method: "answer",
 		name: `Answer ${r.id}: ${option}`,
-		params: { ask: r.id, text: option } })),
-	...(ANSWERS[r.kind] || USUAL).map(([label, how, confirm]) => ({
-		act: label, name: `${label}: ${r.id}`, method: "answer",
-		params: { ask: r.id, ...how }, confirm })),
+		params: { ask: r.id, text: option },
+		confirm: option === "abort" ? "Stop it for good" : undefined })),
 	...(r.kind === "review" && r.worker ? desk.links("worker",
 		desk.view.workers.get(r.worker) || { name: r.worker }) : []),
 	...(r.kind === "told" || (r.kind === "review" && (desk.view.workers
