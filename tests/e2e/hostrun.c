@@ -436,11 +436,17 @@ hosts_failover(void)
 
 /* --- waiting -------------------------------------------------------------- */
 
+static struct json_object *
+book_rows(enum shared_statement id, const char *task);
+
 static const char *
 known(void)
 {
 	struct buf text = BUF_INIT;
 	const char *kept;
+
+	buf_addf(&text, "--- open in the shared book\n%s\n",
+	    json_object_to_json_string(book_rows(SHARED_TASKS, NULL)));
 
 	for (int i = 0; i < fleet.count; i++)
 		buf_addf(&text, "--- %s\n%s", fleet.names[i],

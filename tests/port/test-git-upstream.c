@@ -129,6 +129,27 @@ TEST(a_look_says_where_the_branch_stands)
 	fetch(repo, "none");
 }
 
+/* It moves the remote-tracking branch while the commits are on their way. */
+TEST(a_look_beside_another_fetch_brings_what_there_is)
+{
+	cleanup_repo struct repo *repo = with_origin();
+	const char *theirs = repo_sh(repo, OTHERS);
+
+	repo_sh(repo,
+	    "cat >../meanwhile <<E\n"
+	    "cd '$PWD'; [ -e ../moved ] || env -u GIT_DIR git update-ref "
+	    "refs/remotes/origin/main $(git commit-tree -m x main^{tree})\n"
+	    ">>../moved; cd - >&2; exec \"\\$@\"\n"
+	    "E\n"
+	    "git config --global uploadpack.packObjectsHook "
+	    "'sh \"$B/meanwhile\"'");
+	fetch(repo, "behind");
+	ck_assert_str_eq(last.remote, theirs);
+	ck_assert_str_eq(
+	    repo_sh(repo, "test -e ../moved; git rev-parse origin/main"),
+	    theirs);
+}
+
 TEST(a_look_may_bring_nothing)
 {
 	cleanup_repo struct repo *repo = with_origin();

@@ -7,8 +7,8 @@
 #include "git-private.h"
 #include "git-upstream.h"
 
-#define WORKTREE_TRIES 10 /* while a worktree is being made */
-#define WORKTREE_MS    100 /* between two of them */
+#define BRING_TRIES    10 /* while another git is in the way */
+#define BRING_AGAIN_MS 100 /* between two of them */
 #define ASK_MS         (INT64_C(2) * 60 * 1000) /* for an answer */
 #define TRANSFER_MS    (INT64_C(10) * 60 * 1000) /* for commits to be sent */
 #define CONFIG_MAX     ((size_t)256 * 1024)
@@ -138,6 +138,17 @@ ask_remote(struct git_op *op, const char *remote, const char *ref,
 	return true;
 }
 
+/* Another git does at the same time what this one does; the next time it is
+ * done. "worktree add" begins with a HEAD that names no commit, and a fetch
+ * looks at the HEAD of each worktree; and another fetch, the user's or one of
+ * ours, has moved the remote-tracking branch since this one began. */
+static bool
+is_passing(const char *complaint)
+{
+	return strstr(complaint, "bad object worktrees/") != NULL ||
+	    strstr(complaint, "cannot lock ref") != NULL;
+}
+
 /* Its commit becomes `keep`. The user's own remote-tracking branch follows, as
  * with every fetch; but nothing else, whatever remote.*.fetch says: a mirror
  * has the branches themselves there. */
@@ -150,7 +161,7 @@ bring(struct git_op *op, const char *remote, const char *ref, const char *keep,
 		op, "--refmap=+refs/heads/*:refs/remotes/%s/*", remote) :
 	    "--refmap=";
 
-	for (int tries = 0; tries < WORKTREE_TRIES; tries++) {
+	for (int tries = 0; tries < BRING_TRIES; tries++) {
 		say_nothing_asks(op);
 		op->deadline_ms = deadline_ms > 0 ? deadline_ms : TRANSFER_MS;
 		if (git_op_try(op, "fetch", "--quiet", "--no-tags",
@@ -158,12 +169,9 @@ bring(struct git_op *op, const char *remote, const char *ref, const char *keep,
 			"--no-write-fetch-head", map, "--", remote,
 			git_op_text(op, "+%s:%s", ref, keep), NULL) == 0)
 			return true;
-		/* git worktree add begins with a HEAD that names no commit, and
-		 * a fetch looks at the HEAD of each worktree. */
-		if (strstr(op->answer.complaint, "bad object worktrees/") ==
-		    NULL)
+		if (!is_passing(op->answer.complaint))
 			break;
-		poll(NULL, 0, WORKTREE_MS);
+		poll(NULL, 0, BRING_AGAIN_MS);
 	}
 	return false;
 }
