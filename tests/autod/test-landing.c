@@ -234,6 +234,18 @@ lost_ask(void)
 	return state_ask(&floor_world.core->state, ASKS_LOST);
 }
 
+/* The ref of what has landed as this item. The caller frees it. */
+static char *
+kept_as(const char *item)
+{
+	cleanup_free char *refs = xasprintf(
+	    "git for-each-ref --format='%%(refname)' 'refs/llmc/landed/%s-*' | "
+	    "tr -d '\n'",
+	    item);
+
+	return xstrdup(floor_world_sh(refs));
+}
+
 static void
 land_three(void)
 {
@@ -252,7 +264,8 @@ land_three(void)
 
 TEST(what_is_taken_off_the_branch_is_one_ask_until_it_is_back)
 {
-	cleanup_free char *command = NULL;
+	cleanup_free char *command = NULL, *words = NULL, *picks = NULL;
+	cleanup_free char *eve = NULL, *kim = NULL;
 
 	land_three();
 	life_patrol(floor_world.core);
@@ -264,10 +277,12 @@ TEST(what_is_taken_off_the_branch_is_one_ask_until_it_is_back)
 	floor_world_until(lost_ask() != NULL);
 	floor_has(lost_ask()->words,
 	    "2 commits that had landed are no longer on main");
-	floor_has(lost_ask()->words, "refs/llmc/landed/q2 (by eve)");
-	floor_has(lost_ask()->words, "refs/llmc/landed/q3 (by kim)");
-	ck_assert_str_eq(lost_ask()->command,
-	    "git cherry-pick refs/llmc/landed/q2 refs/llmc/landed/q3");
+	eve = kept_as("q2");
+	kim = kept_as("q3");
+	words = xasprintf("%s (by eve), %s (by kim)", eve, kim);
+	floor_has(lost_ask()->words, words);
+	picks = xasprintf("git cherry-pick %s %s", eve, kim);
+	ck_assert_str_eq(lost_ask()->command, picks);
 	/* The next daemon asks it no second time. */
 	floor_world_settle();
 	landing_world_reopen();
@@ -284,7 +299,7 @@ TEST(what_is_taken_off_the_branch_is_one_ask_until_it_is_back)
 /* While no daemon runs. */
 TEST(what_a_person_lets_go_is_not_asked_about_again)
 {
-	cleanup_free char *params = NULL;
+	cleanup_free char *params = NULL, *words = NULL, *adam = NULL;
 
 	land_three();
 	floor_world_sh("git reset -q --hard HEAD~2");
@@ -305,7 +320,22 @@ TEST(what_a_person_lets_go_is_not_asked_about_again)
 	life_patrol(floor_world.core);
 	floor_world_until(lost_ask() != NULL);
 	floor_has(lost_ask()->words, "1 commit that had landed is no longer");
-	floor_has(lost_ask()->words, "refs/llmc/landed/q1 (by adam)");
+	adam = kept_as("q1");
+	words = xasprintf("%s (by adam)", adam);
+	floor_has(lost_ask()->words, words);
+}
+
+TEST(what_has_landed_is_kept_beside_that_of_a_new_book)
+{
+	land_three();
+	floor_world.core->state.landings.ids = 0;
+	landing_world_work("ann", "ann.txt", "text");
+	ck_assert_ptr_null(landing_world_accept("ann"));
+	floor_world_settle();
+	ck_assert_str_eq(
+	    floor_world_sh("git for-each-ref refs/llmc/landed "
+			   "--format='%(contents:subject)' | sort"),
+	    "by adam\nby ann\nby eve\nby kim");
 }
 
 /* --- the queue ------------------------------------------------------- */

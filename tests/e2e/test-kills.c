@@ -775,7 +775,7 @@ kills_user_end(struct kills *k)
  * daemon a moment to see how the user has left the branch. */
 static const char all_is_there[] =
     "missing() { named=$(\"$LLMC\" asks --json | "
-    "grep -o 'refs/llmc/landed/[a-z0-9]*' | sort -u); "
+    "grep -o 'refs/llmc/landed/[a-z0-9-]*' | sort -u); "
     "for f in $(cat ../tasks); do git cat-file -e main:$f 2>/dev/null && "
     "continue; for ref in $named; do "
     "[ \"$(git diff --name-only --diff-filter=A $ref^ $ref -- $f)\" ] && "
@@ -803,7 +803,7 @@ verify_beside_user(const struct kills *k)
 	    e2e_sh(fleet_root(),
 		"echo $(sort ../doings | uniq -c), $(wc -l <../commits) "
 		"commits, $(\"$LLMC\" asks --json | "
-		"grep -o 'refs/llmc/landed/[a-z0-9]*' | sort -u | wc -l) "
+		"grep -o 'refs/llmc/landed/[a-z0-9-]*' | sort -u | wc -l) "
 		"landings named, gave up $(grep -c '^gave up' ../user.log)")
 		->out);
 }

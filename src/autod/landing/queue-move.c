@@ -429,7 +429,8 @@ settle_old(struct queue_move *move)
 	    on_old_branch, move);
 }
 
-/* Each commit is kept by the name of its task, or of its item. */
+/* Each commit is kept by the name of its task, or of its item, and by its own:
+ * those of tasks and items begin again with a new book. */
 static void
 land(struct queue_move *move)
 {
@@ -445,10 +446,10 @@ land(struct queue_move *move)
 		if (item->step == ITEM_QUEUED && item->commit != NULL &&
 		    !item->incorporated)
 			strv_take(&keep,
-			    xasprintf("%s %s",
+			    xasprintf("%s-%.12s %s",
 				work && item->task != NULL ? item->task :
 							     item->id,
-				item->commit));
+				item->commit, item->commit));
 	}
 	git_land(core->git, core_branch(core), record->from, record->to,
 	    strv_const(keep), core_lands_when_dirty(core), on_result, move);
