@@ -296,6 +296,26 @@ TEST_ROWS(a_boxed_worker_gives_tasks_to_free_workers_that_are_as_boxed, 2)
 	    state_find(&auto_world.core->state, "adam")->given_by);
 }
 
+TEST_ROWS(a_boxed_worker_is_told_only_of_its_own, 2)
+{
+	static const char *const all[] = { "landing.list", "events.follow",
+		"team.tree" };
+
+	begin_boxed(_i);
+	for (size_t i = 0; i < nitems(all); i++)
+		refused(all[i], "{}", API_REFUSED,
+		    "it tells of all workers, and a worker in a sandbox is "
+		    "told only of its own");
+	refused("worker.wait",
+	    "{\"worker\":\"eve\",\"until\":\"idle\",\"timeout_ms\":1000}",
+	    API_REFUSED, "it tells of eve");
+	set_status("eve", WORKER_NEEDS_REVIEW, "auto-1");
+	ck_assert_int_eq(floor_call_code(call("worker.wait",
+			     "{\"worker\":\"eve\",\"timeout_ms\":1000,"
+			     "\"until\":\"needs_review\"}")),
+	    0);
+}
+
 /* A parked task is an ask, which a person answers. */
 TEST_ROWS(a_boxed_worker_answers_no_ask_of_its_own_task, 2)
 {

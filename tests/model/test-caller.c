@@ -154,6 +154,7 @@ static const struct {
 	[API_REACH_WORK] = { "oscpfh", "c", true },
 	[API_REACH_TASK] = { "s", "s", true },
 	[API_REACH_MESSAGE] = { "cph", "cph", true },
+	[API_REACH_SIGHT] = { "oscpfh", "scp", true },
 	[API_REACH_SHARED] = { "oscpfh", "oscpfh", false },
 };
 
@@ -231,6 +232,10 @@ TEST(what_is_out_of_reach_is_said)
 		{ "task.retry", { "t1", API_KIN_SELF, BOX_STRICT, true },
 		    "task.retry is refused: t1 waits for a person, whom a "
 		    "worker in a sandbox does not answer for" },
+		{ "worker.wait", { "eve", API_KIN_OTHER, BOX_STRICT, false },
+		    "worker.wait is refused: it tells of eve, and a worker in "
+		    "a sandbox is told only of its own; a person can see it, "
+		    "in a terminal outside of this session" },
 		{ "worker.start", { "eve", API_KIN_OTHER, BOX_STRICT, false },
 		    "eve has a task already, and it is not from adam; a worker "
 		    "in a sandbox gives tasks only to workers that have none" },

@@ -205,9 +205,13 @@ caller_find_check(const struct listener *listener, struct server_call *call,
 	struct caller caller = { .socket_of = listener->worker };
 	struct server_peer peer;
 
-	*ret_worker = NULL;
-	if (caller_is_anybody(method))
+	/* Whose socket it is says what may be seen there. */
+	if (caller_is_anybody(method)) {
+		*ret_worker =
+		    listener->worker != NULL ? xstrdup(listener->worker) : NULL;
 		return 0;
+	}
+	*ret_worker = NULL;
 	server_call_peer(call, &peer);
 	caller.unknown = find(listener, &peer, &session) < 0;
 	caller.outside = caller.unknown && !peer.gone && peer.pid == 0;
@@ -358,7 +362,7 @@ is_served(const struct core *core, const struct api_method *method,
 	else if (core->stopping && !(method->flags & API_STOPPING))
 		serve_refuse(call, API_BUSY, "the daemon is stopping");
 	else if (worker != NULL &&
-	    ((serve->gate != NULL &&
+	    ((serve->gate != NULL && !caller_is_anybody(method) &&
 		 serve->gate(serve->gate_arg, worker, method, &err) < 0) ||
 		reach_check(core, method, worker, params, &err) < 0))
 		serve_refuse(call,

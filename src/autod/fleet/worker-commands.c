@@ -325,19 +325,26 @@ fleet_target(const struct agent *agent, const char *caller,
 		    w->status == WORKER_PAUSED };
 }
 
-/* For worker.start without a worker, choose() asks for each. */
+/* For worker.start without a worker, choose() asks for each; what tells of
+ * workers without naming one tells of all. */
 static int
 worker_target(void *arg, const char *worker, const struct api_method *method,
     struct json_object *params, struct api_target *ret_target)
 {
 	const struct fleet *fleet = arg;
-	const struct agent *agent =
-	    fleet_find(fleet, json_string_or(params, "worker", NULL));
+	bool sees = method->reach == API_REACH_SIGHT;
+	const char *name = json_string_or(params, "worker", NULL);
+	const struct agent *agent = fleet_find(fleet, name);
 
-	(void)method;
+	if (sees && name == NULL) {
+		*ret_target = (struct api_target){ .name = "all workers",
+			.box = BOX_STRICT };
+		return 0;
+	}
 	if (agent == NULL)
 		return -ENOENT;
 	fleet_target(agent, worker, ret_target);
+	ret_target->waits &= !sees; /* who looks answers nothing */
 	return 0;
 }
 
@@ -961,6 +968,7 @@ worker_commands_register(struct fleet *fleet)
 	serve_set_target(fleet->core, API_REACH_FREE, worker_target, fleet);
 	serve_set_target(fleet->core, API_REACH_WORKER, worker_target, fleet);
 	serve_set_target(fleet->core, API_REACH_WORK, worker_target, fleet);
+	serve_set_target(fleet->core, API_REACH_SIGHT, worker_target, fleet);
 	serve_handle(fleet->core, "worker.wait", on_wait, fleet);
 	serve_handle(fleet->core, "worker.start", on_start, fleet);
 	serve_handle(fleet->core, "worker.pause", on_pause, fleet);

@@ -258,7 +258,7 @@
 		    &api_reservation_params, &api_reservation_result,                     \
 		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \
 	    { "team.tree", "show who spawned whom, and how they are doing",               \
-		    API_ONESHOT, ALL, API_REACH_NOTHING, &no_params,                      \
+		    API_ONESHOT, ALL, API_REACH_SIGHT, &no_params,                        \
 		    &api_team_tree_result, ERRORS{ API_FAILED, 0 } },
 
 #endif

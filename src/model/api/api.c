@@ -374,9 +374,9 @@ const struct api_method api_methods[] = {
 	    &api_landing_pick_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, API_CHANGED, 0 } },
 	{ "worker.wait", "wait until a worker reaches a status", 0, ALL,
-	    API_REACH_NOTHING, &wait_params, &wait_result,
+	    API_REACH_SIGHT, &wait_params, &wait_result,
 	    ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
-	{ "landing.list", "show the landing queue", 0, ALL, API_REACH_NOTHING,
+	{ "landing.list", "show the landing queue", 0, ALL, API_REACH_SIGHT,
 	    &no_params, &api_landing_list_result, ERRORS{ 0 } },
 	{ "landing.revert",
 	    "take a landed commit back with a new one, through the landing "
@@ -442,8 +442,8 @@ const struct api_method api_methods[] = {
 	{ "events.follow",
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",
-	    API_STREAM, ALL, API_REACH_NOTHING, &no_params,
-	    &event_record_schema, ERRORS{ 0 } },
+	    API_STREAM, ALL, API_REACH_SIGHT, &no_params, &event_record_schema,
+	    ERRORS{ 0 } },
 	{ "sandbox.refused",
 	    "report a host that a worker's sandbox did not let it reach",
 	    API_OWN, API_WORKER, API_REACH_NOTHING, &refused_params,
@@ -489,6 +489,7 @@ static const struct {
 	[API_REACH_WORK] = { EVERYONE, KIN(CHILD) },
 	[API_REACH_TASK] = { KIN(SELF), KIN(SELF) },
 	[API_REACH_MESSAGE] = { LETTERS, LETTERS },
+	[API_REACH_SIGHT] = { EVERYONE, FAMILY },
 	[API_REACH_SHARED] = { EVERYONE, EVERYONE },
 };
 
@@ -671,6 +672,12 @@ refuse_kin(const struct api_method *method, const char *worker,
 		    "%s has a task already, and it is not from %s; a worker in "
 		    "a sandbox gives tasks only to workers that have none",
 		    target->name, worker);
+	case API_REACH_SIGHT:
+		return err_set(err, -EPERM,
+		    "%s is refused: it tells of %s, and a worker in a sandbox "
+		    "is told only of its own; a person can see it, in a "
+		    "terminal outside of this session",
+		    method->name, target->name);
 	default:
 		return err_set(err, -EPERM,
 		    "%s is refused: %s does not work for %s%s, and a worker in "

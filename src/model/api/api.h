@@ -53,6 +53,7 @@ enum api_reach {
 	API_REACH_WORK, /* the finished work of a worker */
 	API_REACH_TASK,
 	API_REACH_MESSAGE, /* whom it writes to */
+	API_REACH_SIGHT, /* the worker that it tells of, or all of them */
 	API_REACH_SHARED, /* what all share: within the bounds of its handler */
 	API_REACH_COUNT
 };
