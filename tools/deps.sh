@@ -59,6 +59,9 @@ command openssl      openssl
 browser='
 command chromium     chromium
 '
+promtool='
+command promtool     prometheus
+'
 # llmc is built without PostgreSQL where libpq cannot be had, and the tests with
 # a server are skipped where that cannot be had.
 libpq='
@@ -179,6 +182,7 @@ world | lint)
 	want "$tests" "the tests with them are skipped"
 	want "$server" "the tests with PostgreSQL are skipped"
 	want "$browser" "the tests of the page are skipped"
+	want "$promtool" "what Prometheus says of the metrics is not tested"
 	[ "$1" = world ] || want "$packaging" "the tests of the package are skipped"
 	;;
 *)
