@@ -33,7 +33,7 @@ for kind in claude codex opencode gemini; do
 	fi
 done
 # Most tests of whole programs spend their time waiting.
-MESON_TESTTHREADS=${MESON_TESTTHREADS:-$((3 * $(nproc)))}
+MESON_TESTTHREADS=${MESON_TESTTHREADS:-$((4 * $(nproc)))}
 export MESON_TESTTHREADS
 
 elapsed() { # seconds

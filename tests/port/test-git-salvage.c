@@ -231,22 +231,6 @@ TEST(what_cannot_be_read_is_left_out)
 	ck_assert_ptr_nonnull(strstr(repo->msg, "cannot be read"));
 }
 
-TEST(what_is_too_much_is_left_out)
-{
-	cleanup_repo struct repo *repo = repo_with_tree();
-
-	repo->leave = true;
-	repo_wt(repo,
-	    "truncate -s 60G a.txt; truncate -s 250M b1 b2 b3 b4 b5; echo u >u");
-	ck_assert_msg(repo_salvage(repo, "s1") == 0, "%s", repo->msg);
-	ck_assert_str_eq(
-	    repo_sh(repo,
-		LEFT "git ls-tree --name-only " REF "; git show " REF ":a.txt"),
-	    "Left out: a.txt is too big for the repository\n"
-	    "Left out: b5 is more than can be saved at once\n"
-	    "a.txt\nb1\nb2\nb3\nb4\nu\none");
-}
-
 TEST(a_folder_that_is_no_worktree_is_told_apart)
 {
 	cleanup_repo struct repo *repo = repo_with_tree();
