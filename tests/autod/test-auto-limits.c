@@ -12,6 +12,7 @@
 #include "backoff.h"
 #include "quota.h"
 #include "settings-table.h"
+#include "settings.h"
 
 #define MINUTE_MS (60 * 1000)
 
@@ -432,6 +433,9 @@ begin_dirty(int tries)
 {
 	struct agent *agent = begin_turn(NULL);
 
+	ck_assert_int_eq(settings_override(auto_world.core->settings,
+			     "repo.dirty_checkout", "wait", NULL),
+	    0);
 	auto_world.core->state.source_repo_dirty_retry_count = tries;
 	floor_world_sh("echo mine >a.txt");
 	auto_world_finish(agent, "b.txt");

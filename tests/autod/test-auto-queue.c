@@ -6,6 +6,7 @@
 #include "landing-record.h"
 #include "landing-private.h"
 #include "worker-op.h"
+#include "settings.h"
 
 /* In the queue it waits for permission, as long as the test runs, and b.txt
  * fails without "pass". A worker's own check passes at once. */
@@ -151,6 +152,46 @@ TEST(released_work_lands)
 	    "add c.txt\nadd b.txt\nmeanwhile\nfirst");
 	ck_assert_str_eq(
 	    floor_world_sh("git for-each-ref refs/llmc/queue"), "");
+}
+
+/* A file that the user has changed, all night: only work that changes it too
+ * waits, without its worker, also where it would land together with other work;
+ * what the user has done to other files is not looked at. */
+TEST(a_changed_file_of_the_user_holds_only_work_that_changes_it)
+{
+	struct state *state;
+
+	auto_world_begin(NULL);
+	state = &auto_world.core->state;
+	floor_world_sh("echo kept >d.txt; git add d.txt; git commit -qm kept; "
+		       "echo mine >a.txt; echo mine >d.txt; git add d.txt");
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	auto_world_finish(auto_world_turn_on("t1"), "a.txt");
+	floor_world_until(item_of("t1") != NULL && item_of("t1")->overlaps);
+	floor_has(state->source_repo_dirty_reason, "1 file blocks the landing");
+	auto_world_task("b.md", "Second\n");
+	auto_world_patrol();
+	auto_world_finish(auto_world_turn_on("t2"), "b.txt");
+	auto_world_wait("task_finished t2 landed; ");
+	auto_world_task("c.md", "Third\n");
+	auto_world_patrol();
+	auto_world_finish(auto_world_turn_on("t3"), "c.txt");
+	auto_world_wait("task_finished t3 landed; ");
+	floor_world_settle();
+	ck_assert_ptr_null(item_of("t1")->worker);
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
+	ck_assert_ptr_nonnull(state->source_repo_dirty_reason);
+	ck_assert_str_eq(
+	    floor_world_sh("git status --porcelain -uno; cat a.txt b.txt"),
+	    " M a.txt\nM  d.txt\nmine\nwork");
+	floor_world_sh("git checkout -q a.txt");
+	auto_world_wait("task_finished t1 landed; ");
+	ck_assert_ptr_null(state->source_repo_dirty_reason);
+	ck_assert_str_eq(
+	    floor_world_sh("git status --porcelain -uno; cat d.txt; "
+			   "git log --format=%s main"),
+	    "M  d.txt\nmine\nadd a.txt\nadd c.txt\nadd b.txt\nkept\nfirst");
 }
 
 /* Neither when the wait is short, nor when there is nothing else to do. */
@@ -516,6 +557,9 @@ TEST_ROWS(what_is_to_land_and_is_gone_is_built_again, 1)
 	struct agent *agent;
 
 	auto_world_begin("");
+	ck_assert_int_eq(settings_override(auto_world.core->settings,
+			     "repo.dirty_checkout", "wait", NULL),
+	    0);
 	auto_world_task("a.md", "First\n");
 	auto_world_live();
 	agent = auto_world_turn_on("t1");

@@ -55,7 +55,7 @@ TEST(looks_do_not_use_up_the_tries)
 	const struct state *state;
 	int64_t most = CHECKOUT_WATCH_LOOK_MS + 2 * EDIT_MS;
 
-	landing_world_begin(NULL);
+	landing_world_begin("dirty_checkout = \"wait\"\n");
 	landings_set_policy(landing_world.landings, &policy, &landing_world);
 	emit_subscribe(floor_world.core, on_event, &landing_world);
 	floor_world_sh("echo mine >>a.txt");

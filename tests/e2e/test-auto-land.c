@@ -123,6 +123,7 @@ TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
 {
 	long now = (long)(clock_wall_ms() / 1000);
 
+	auto_set("repo.dirty_checkout", "wait");
 	auto_task(
 	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
 	auto_up(NULL);

@@ -142,7 +142,7 @@ TEST(serena_has_a_project_for_each_worktree)
 TEST(the_start_tells_of_a_dirty_checkout)
 {
 	static const char hint[] =
-	    "your checkout of main: .gitignore; no work lands";
+	    "your checkout of main: .gitignore; work that touches";
 	struct e2e_run *run;
 
 	run_to_the_end();

@@ -535,6 +535,7 @@ TEST(dirty_checkout_is_a_warning)
 	e2e_write(e2e_path("%s/untracked", ws), "x\n");
 	ck_assert_ptr_null(find(doctor(ws, 0), "checkout"));
 	e2e_write(e2e_path("%s/README", ws), "mine\n");
+	set("repo.dirty_checkout", "wait");
 	assert_check(doctor(ws, 0), "checkout", "warn",
 	    "your checkout of main: README; no work lands", "git status");
 	set("repo.dirty_checkout", "overlap");

@@ -75,6 +75,7 @@ START_TEST(a_dirty_checkout_is_waited_for_then_repaired)
 {
 	int daemon;
 
+	auto_set("repo.dirty_checkout", "wait");
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	e2e_write(e2e_path("%s/README", fleet_root()), "my own edit\n");
 	over_remedy(_i,

@@ -46,6 +46,15 @@ run_land(struct repo *repo)
 	return repo->code;
 }
 
+/* As by default. */
+static int
+run_land_overlap(struct repo *repo)
+{
+	if (repo_land(repo, "main~0", "id", true) == GIT_LAND_DIRTY)
+		return -1;
+	return repo->code;
+}
+
 static void
 prepare(struct repo *repo, const struct scenario *scenario)
 {
@@ -231,6 +240,18 @@ TEST(land_with_a_checkout)
 	    .run = run_land,
 	    .look = LAND_LOOK,
 	    .want = "w1\nfirst\none\ntwo",
+	});
+}
+
+/* Beside what a user has staged and changed since. */
+TEST(land_with_a_changed_checkout)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; git tag id",
+	    .root = "echo 1 >d; git add d; echo 2 >>d",
+	    .run = run_land_overlap,
+	    .look = LAND_LOOK "; cat d; git show :d",
+	    .want = "w1\nfirst\nAM d\none\ntwo\n1\n2\n1",
 	});
 }
 

@@ -252,7 +252,7 @@ landings_retry(struct landings *landings)
 {
 	bool pushes = upstream_retry(landings->queue->upstream);
 
-	if (!queue_move_waits(landings->queue->move))
+	if (queue_move_reason(landings->queue->move) == NULL)
 		return pushes;
 	queue_move_retry(landings->queue->move);
 	return true;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <sys/stat.h>
+
 #include "backoff.h"
 #include "core.h"
 #include "emit.h"
@@ -21,6 +24,11 @@ struct queue_move {
 	bool stopping;
 	struct loop_timer *wait; /* not NULL: a lock is in the way, or git */
 	struct checkout_watch *checkout; /* waits: the user's is in the way */
+	/* Only work that changes files of the checkout which a user has changed
+	 * waits for that; the rest lands. */
+	bool partial;
+	char **places; /* files of that checkout and of git */
+	char *seen; /* how those files were; NULL = not known yet */
 	char *reason;
 	int lock_tries;
 	char *failed; /* the commit that git failed to land last */
@@ -36,10 +44,23 @@ record_of(const struct queue_move *move)
 
 /* --- waiting --------------------------------------------------------- */
 
+static void look_at_files(struct queue_move *move);
+
 static void
 on_wait_over(void *arg)
 {
 	queue_move_retry(arg);
+}
+
+static void
+on_checkout_changed(void *arg)
+{
+	struct queue_move *move = arg;
+
+	if (move->partial)
+		look_at_files(move);
+	else
+		queue_move_retry(move);
 }
 
 static void
@@ -234,12 +255,39 @@ note_overtaken(struct queue_move *move)
 	xstrset(&move->queue->planned, record->to);
 }
 
+static bool
+any_held(const struct queue_move *move)
+{
+	const struct landing_record *record = record_of(move);
+
+	for (size_t i = 0; i < record->count; i++)
+		if (record->items[i]->step == ITEM_QUEUED &&
+		    record->items[i]->overlaps)
+			return true;
+	return false;
+}
+
+/* Nothing waits for the checkout any more. */
+static void
+forget_checkout(struct queue_move *move)
+{
+	struct state *state = &move->core->state;
+
+	checkout_watch_end(move->checkout);
+	move->partial = false;
+	xstrset(&move->reason, NULL);
+	xstrset(&state->source_repo_dirty_reason, NULL);
+	state->source_repo_dirty_retry_after_unix = 0;
+	state->source_repo_dirty_backoff_secs = 0;
+	state->source_repo_dirty_retry_count = 0;
+	persist_note(move->core);
+}
+
 static void
 landed(struct queue_move *move)
 {
 	struct landing_record *record = record_of(move);
 	size_t tasks = 0;
-	struct state *state;
 	struct landings *landings;
 
 	for (size_t i = 0; i < record->count; i++)
@@ -248,15 +296,9 @@ landed(struct queue_move *move)
 			tasks++;
 	record->window = landing_plan_window_landed(record->window, tasks);
 	xstrset(&record->red_told, NULL); /* what lands has passed its check */
-	state = &move->core->state;
 	loop_timer_free(take_ptr(&move->wait));
-	checkout_watch_end(move->checkout);
-	xstrset(&move->reason, NULL);
-	xstrset(&state->source_repo_dirty_reason, NULL);
-	state->source_repo_dirty_retry_after_unix = 0;
-	state->source_repo_dirty_backoff_secs = 0;
-	state->source_repo_dirty_retry_count = 0;
-	persist_note(move->core);
+	if (!any_held(move))
+		forget_checkout(move);
 	move->lock_tries = 0;
 	xstrset(&move->failed, NULL);
 	landings = move->queue->landings;
@@ -329,9 +371,119 @@ in_the_way(struct queue_move *move, enum git_land_result result,
 		return;
 	}
 	if (result == GIT_LAND_DIRTY || result == GIT_LAND_BUSY)
+		move->partial = false;
+	if (result == GIT_LAND_DIRTY || result == GIT_LAND_BUSY)
 		wait_for_checkout(move, result, words, places);
 	else
 		wait_for_git(move, words);
+}
+
+/* --- files that work and a user both change ---------------------------- */
+
+/* The files of the checkout; the rest are git's own. */
+static char **
+files_of(const struct queue_move *move, char *const *places)
+{
+	cleanup_free char *git =
+	    xasprintf("%s/", move->core->workspace->git_dir);
+	char **files = NULL;
+
+	for (; places != NULL && *places != NULL; places++)
+		if (!text_begins(*places, git))
+			strv_add(&files, *places);
+	return files;
+}
+
+/* What git says of them, and what the kernel does: a landing of other work
+ * changes neither. */
+static void
+on_seen(const struct git_answer *answer, void *arg)
+{
+	struct queue_move *move = arg;
+	cleanup_strv char **files = files_of(move, move->places);
+	cleanup_buf struct buf seen = BUF_INIT;
+	struct stat st;
+
+	if (!move->partial)
+		return;
+	for (size_t i = 0; i < answer->out_len; i++)
+		buf_addc(&seen, answer->out[i] != '\0' ? answer->out[i] : '\n');
+	for (char **file = files; file != NULL && *file != NULL; file++)
+		if (lstat(*file, &st) == 0)
+			buf_addf(&seen, "%lld %lld.%09ld\n",
+			    (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+			    st.st_mtim.tv_nsec);
+	if (any_held(move) && answer->status == 0 && answer->out_len > 0 &&
+	    (move->seen == NULL || strcmp(move->seen, seen.data) == 0)) {
+		xstrset(&move->seen, seen.data);
+		checkout_watch_wait(move->checkout, strv_const(move->places));
+		return;
+	}
+	queue_move_retry(move);
+}
+
+static void
+look_at_files(struct queue_move *move)
+{
+	const struct core *core = move->core;
+	cleanup_strv char **args = NULL, **files = NULL;
+	struct git_command ask = { 0 };
+
+	checkout_watch_looks(move->checkout);
+	strv_add_all(&args,
+	    (const char *[]){ "--literal-pathspecs", "status", "--porcelain",
+		"-z", "--no-renames", "--untracked-files=all", "--ignored",
+		"--", NULL });
+	files = files_of(move, move->places);
+	strv_add_all(&args, strv_const(files));
+	ask.args = strv_const(args);
+	git_run(
+	    git_queue(core->git, core->workspace->root), &ask, on_seen, move);
+}
+
+static void
+hold_item(
+    struct queue_move *move, struct landing_item *item, const struct err *err)
+{
+	(void)move;
+	(void)err;
+	item->overlaps = true;
+}
+
+/* What changes those files waits until the user has ended with them, as git
+ * itself would refuse it; the rest goes on. Of several that were to land
+ * together, each is tried alone. */
+static bool
+hold_overlapping(struct queue_move *move, const char *detail,
+    const char *const *places, const struct err *err)
+{
+	struct landing_record *record = record_of(move);
+	cleanup_strv char **copy = strv_copy(places), **files = NULL;
+	cleanup_free char *words = xstrdup(detail);
+	size_t count = 0;
+
+	files = files_of(move, copy);
+	if (!core_lands_when_dirty(move->core) || move->pushed || files == NULL)
+		return false;
+	for (size_t i = 0; i < record->count; i++)
+		count += record->items[i]->step == ITEM_QUEUED &&
+		    record->items[i]->commit != NULL;
+	if (count > 1 && record->window != 1) {
+		record->window = 1;
+		not_landed(move, NULL);
+		return true;
+	}
+	each_item(move, hold_item, NULL);
+	not_landed(move, err);
+	if (!any_held(move))
+		return true;
+	move->partial = true;
+	xstrset(&move->seen, NULL);
+	for (char **place = copy; *place != NULL; place++)
+		if (!strv_has(strv_const(move->places), *place))
+			strv_add(&move->places, *place);
+	wait_for_checkout(move, GIT_LAND_BUSY, words, strv_const(move->places));
+	return true;
 }
 
 static void
@@ -382,7 +534,8 @@ on_result(enum git_land_result result, const char *detail,
 		    "your checkout of %s is in the way: %s; commit or stash "
 		    "the changes and try again",
 		    branch, detail);
-		in_the_way(move, result, detail, places, &err);
+		if (!hold_overlapping(move, detail, places, &err))
+			in_the_way(move, result, detail, places, &err);
 		break;
 	case GIT_LAND_BUSY:
 		err_set(&err, -EBUSY,
@@ -509,19 +662,27 @@ queue_move_busy(const struct queue_move *move)
 bool
 queue_move_waits(const struct queue_move *move)
 {
-	return move->wait != NULL || checkout_watch_waits(move->checkout);
+	return move->wait != NULL ||
+	    (!move->partial && checkout_watch_waits(move->checkout));
 }
 
 const char *
 queue_move_reason(const struct queue_move *move)
 {
-	return queue_move_waits(move) ? move->reason : NULL;
+	return queue_move_waits(move) || move->partial ? move->reason : NULL;
 }
 
 void
 queue_move_retry(struct queue_move *move)
 {
+	struct landing_record *record = record_of(move);
+
 	loop_timer_free(take_ptr(&move->wait));
+	move->partial = false;
+	strv_clear(&move->places);
+	xstrset(&move->seen, NULL);
+	for (size_t i = 0; i < record->count; i++)
+		record->items[i]->overlaps = false;
 	if (is_waited_for(move))
 		checkout_watch_looks(move->checkout);
 	else
@@ -546,7 +707,7 @@ queue_move_new(struct queue *queue)
 	move->queue = queue;
 	move->core = queue->core;
 	move->checkout =
-	    checkout_watch_new(move->core->loop, on_wait_over, move);
+	    checkout_watch_new(move->core->loop, on_checkout_changed, move);
 	return move;
 }
 
@@ -558,6 +719,8 @@ queue_move_free(struct queue_move *move)
 	persist_forget(move->core, move);
 	checkout_watch_free(move->checkout);
 	loop_timer_free(move->wait);
+	strv_clear(&move->places);
+	free(move->seen);
 	free(move->reason);
 	free(move->failed);
 	free(move);

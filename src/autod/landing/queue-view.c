@@ -36,7 +36,7 @@ add_entry(const struct queue *queue, struct queue_facts *facts,
 	/* A pull request is built on the branch, and on nothing else. */
 	if (landings_proposes(queue->landings, item, &wait))
 		facts->plan.window = 1;
-	entry->held = wait != NULL ||
+	entry->held = wait != NULL || item->overlaps ||
 	    (item->kind == ITEM_SHARED &&
 		(hosts == NULL || !hosts->lands(queue->landings->hosts_arg)));
 	if (c == NULL)
@@ -248,6 +248,8 @@ view_json(struct queue *queue, const char *commit, const char *tree)
 		    queue->landings, facts.items[i], &troubles[i]);
 		if (troubles[i] == NULL && c != NULL && c->waits)
 			troubles[i] = c->words;
+		if (troubles[i] == NULL && facts.items[i]->overlaps)
+			troubles[i] = queue_move_reason(queue->move);
 	}
 	for (size_t i = 0; i < facts.plan.run_count; i++)
 		slots[i] = (int)(facts.run_slots[i] - queue->slots) + 1;

@@ -185,7 +185,8 @@ release_due(struct landings *landings, const struct landing_facts *facts,
 	landing_view_make(facts, plan, now_ms, views);
 	for (size_t i = 0; i < facts->entry_count; i++) {
 		landings_proposes(landings, items[i], &wait);
-		if (wait != NULL || landing_view_is_long(&views[i]))
+		if (wait != NULL || items[i]->overlaps ||
+		    landing_view_is_long(&views[i]))
 			left += release(landings, items[i]);
 	}
 	return left;

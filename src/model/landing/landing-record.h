@@ -82,6 +82,8 @@ struct landing_item {
 		      * that keeps it */
 	char *picked_head; /* of a pick: the worker's HEAD, */
 	int uncommitted; /* and how many files were not committed */
+	bool overlaps; /* not saved: with files that the user's checkout has
+			* changed; it waits for those */
 	int64_t queued_ms;
 };
 

@@ -65,10 +65,11 @@ const struct setting settings_table[] = {
 	    .help = "Prefix of the workers' branches; the name of the "
 		    "worker follows it.",
 	    .flags = SETTING_RESTART },
-	{ "repo.dirty_checkout", SETTING_CHOICE, "\"wait\"",
+	{ "repo.dirty_checkout", SETTING_CHOICE, "\"overlap\"",
 	    .help = "Which uncommitted changes in your checkout of the "
-		    "default branch make a landing wait: any (wait), or "
-		    "only changes to the same files (overlap).",
+		    "default branch make a landing wait: only changes to "
+		    "files that it changes too, as with git itself "
+		    "(overlap), or any (wait).",
 	    .choices = dirty_checkouts },
 	{ "repo.upstream", SETTING_CHOICE, "\"off\"",
 	    .help = "What the default branch has to do with its branch at "
