@@ -386,6 +386,11 @@ TEST(workers_that_nobody_needs_any_more_are_removed)
 	agent = fleet_find(floor_world.fleet, "team-1");
 	ck_assert_ptr_nonnull(agent);
 	agent->worker->since_ms -= 61000;
+	/* One that a person holds stays. */
+	agent->worker->on_hold = true;
+	auto_world_patrol();
+	ck_assert_ptr_nonnull(worker("team-1"));
+	agent->worker->on_hold = false;
 	auto_world_patrol();
 	floor_world_wait(is_removed, NULL);
 	ck_assert_ptr_nonnull(worker("auto-1"));
