@@ -3,7 +3,7 @@
 BUILD = build
 .DEFAULT_GOAL = all
 .NOTPARALLEL:
-.PHONY: all deps world-deps lint-deps demo fleet-demo check check-world install dist deb static bench soak \
+.PHONY: all deps world-deps lint-deps demo fleet-demo check check-world check-versions install dist deb static bench soak \
 	fuzz format lint docs shots clean
 
 # The programs only: the tests are built when they are run. Installs nothing.
@@ -64,6 +64,10 @@ bench: all
 	@failed=; for bench in $(BENCHES); do \
 		$(BUILD)/tests/bench/$$bench $(BUILD) || failed="$$failed $$bench"; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+
+# The tests with the real Claude Code, with those that are released now.
+check-versions: all
+	@tests/versions.sh $(BUILD)
 
 # Long-running tests: every test many times, every failing system call, and each
 # fuzz target for minutes.

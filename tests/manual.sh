@@ -152,7 +152,7 @@ unlisted_classes() {
 	done
 }
 
-echo 1..15
+echo 1..16
 
 sed -n '/^\.\\" BEGIN KEYS/,/^\.\\" END KEYS/p' man/llmc.conf.5 |
 	sed '1d;$d' >"$scratch/keys"
@@ -198,6 +198,18 @@ verdict "llmc.1 names no error code that the sources do not have" \
 		done)"
 verdict "every header says what it is for" \
 	"$(tools/map.sh src tests | grep ': ?$' || true)"
+
+# Of each agent: the version that the tests install, and that doctor names.
+pinned() {
+	sed -n 's/.*\tversion=\([^ ]*\) package=.*/\1/p' \
+		tests/tools/real-agent.sh | sort -u
+}
+judged() {
+	sed -n 's/.*\.tested = "\([^"]*\)".*/\1/p' src/port/*/*.c | sort -u
+}
+verdict "doctor names the versions of agents that are tested" \
+	"$([ "$(pinned)" = "$(judged)" ] ||
+		echo "$(pinned) in real-agent.sh, $(judged) in src/port" | tr '\n' ' ')"
 
 if command -v mandoc >/dev/null 2>&1; then
 	verdict "mandoc finds no fault in the manuals" \

@@ -346,6 +346,44 @@ agent_version(struct doctor *d, const struct agent_kind *kind, struct buf *out)
 	    "--version", out);
 }
 
+/* Three numbers, such as those of "2.1.328 (Claude Code)". */
+static bool
+version_read(const char *text, long ret_version[3])
+{
+	return sscanf(text + strcspn(text, "0123456789"), "%ld.%ld.%ld",
+		   &ret_version[0], &ret_version[1], &ret_version[2]) == 3;
+}
+
+static int
+version_compare(const long a[3], const long b[3])
+{
+	size_t i = 0;
+
+	while (i < 2 && a[i] == b[i])
+		i++;
+	return (a[i] > b[i]) - (a[i] < b[i]);
+}
+
+/* Adds to the version what is known of it; true if it is too old. A program
+ * without such a version is the user's own. */
+static bool
+judge_version(const struct agent_kind *kind, struct buf *detail)
+{
+	long here[3], oldest[3], tested[3];
+	bool old;
+
+	if (!version_read(detail->data, here) ||
+	    !version_read(kind->tested, tested))
+		return false;
+	old = kind->oldest != NULL && version_read(kind->oldest, oldest) &&
+	    version_compare(here, oldest) < 0;
+	if (old)
+		buf_addf(detail, ", older than %s", kind->oldest);
+	else if (version_compare(here, tested) > 0)
+		buf_addf(detail, ", tested up to %s", kind->tested);
+	return old;
+}
+
 /* That of the workers. */
 static void
 check_agent(struct doctor *d)
@@ -355,9 +393,10 @@ check_agent(struct doctor *d)
 	    agent_kinds[0];
 	cleanup_buf struct buf detail = BUF_INIT;
 	bool found = agent_version(d, kind, &detail);
+	bool good = found && !judge_version(kind, &detail);
 
-	doctor_note(d, found ? VERDICT_OK : VERDICT_WARN, "agent", detail.data,
-	    found ? NULL : kind->install);
+	doctor_note(d, good ? VERDICT_OK : VERDICT_WARN, "agent", detail.data,
+	    good ? NULL : kind->install);
 }
 
 /* Every kind: is it there, and what can it not do? */
@@ -371,6 +410,7 @@ list_agents(struct doctor *d)
 		const struct agent_kind *kind = agent_kinds[i];
 		cleanup_buf struct buf detail = BUF_INIT;
 		bool found = agent_version(d, kind, &detail);
+		bool good = found && !judge_version(kind, &detail);
 		const char *before = "; ";
 
 		for (const struct agent_lack *l = agent_lacks; l->words != NULL;
@@ -380,8 +420,8 @@ list_agents(struct doctor *d)
 			buf_addf(&detail, "%s%s", before, l->words);
 			before = ", ";
 		}
-		doctor_note(d, found ? VERDICT_OK : VERDICT_WARN, kind->name,
-		    detail.data, found ? NULL : kind->install);
+		doctor_note(d, good ? VERDICT_OK : VERDICT_WARN, kind->name,
+		    detail.data, good ? NULL : kind->install);
 	}
 }
 

@@ -27,6 +27,22 @@ static const struct {
 	{ "NotebookEdit", "notebook_path" },
 };
 
+/* A worker runs unattended: what would ask a person is answered here, also
+ * while no daemon is running, and the agent learns why. */
+static const struct {
+	const char *event, *answer;
+} unattended[] = {
+	{ "PermissionRequest",
+	    "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\","
+	    "\"decision\":{\"behavior\":\"deny\",\"message\":\"This session is "
+	    "unattended: nobody can grant the permission. Continue without it, "
+	    "or say in your last message what you need.\"}}}" },
+	/* A server of the user's asks for input. */
+	{ "Elicitation",
+	    "{\"hookSpecificOutput\":{\"hookEventName\":\"Elicitation\","
+	    "\"action\":\"decline\"}}" },
+};
+
 static bool
 is_restricted(const struct guard_policy *policy)
 {
@@ -312,6 +328,7 @@ static const struct {
 	{ "PreToolUse", true, false, 0 },
 	{ "PostToolUse", true, true, 0 },
 	{ "PostToolUseFailure", true, true, 0 },
+	{ "PermissionDenied", true, false, 0 },
 	{ "SubagentStop", true, false, 0 },
 	{ HOOK_EVENT_STATUS, true, false, 0 },
 	{ "Stop", false, false, STOP_MS },
@@ -322,7 +339,7 @@ static const char *const hook_members[] = { "session_id", "transcript_path",
 	"source", "reason", "prompt", "notification_type", "message",
 	"stop_hook_active", "last_assistant_message", "background_tasks",
 	"error", "trigger", "agent_id", "agent_type", "tool_name",
-	"rate_limits", "context_window" };
+	"rate_limits", "context_window", "version" };
 
 /* Read everything, even if only a part is kept: a writer whose pipe is closed
  * gets an error, and may report it as an error of the hook. */
@@ -450,25 +467,11 @@ hook_run(struct cli *cli, const struct cli_args *args)
 	    args->flags[FLAG_GENERATION] == NULL)
 		return CLI_OK;
 	read_input(&input);
-	if (strcmp(event, "PermissionRequest") == 0) {
-		cleanup_json struct json_object *answer =
-		    json_object_new_object();
-		struct json_object *output = json_object_new_object();
-		struct json_object *decision = json_object_new_object();
-
-		/* A worker runs unattended: a question is refused here, also
-		 * while no daemon is running, and the agent learns why. */
-		json_set_string(decision, "behavior", "deny");
-		json_set_string(decision, "message",
-		    "This session is unattended: nobody can grant the permission. "
-		    "Continue without it, or say in your last message what you need.");
-		json_set_string(output, "hookEventName", "PermissionRequest");
-		json_set(output, "decision", decision);
-		json_set(answer, "hookSpecificOutput", output);
-		json_print(answer, false, &cli->text);
-		buf_addc(&cli->text, '\n');
-		return CLI_OK;
-	}
+	for (size_t i = 0; i < nitems(unattended); i++)
+		if (strcmp(event, unattended[i].event) == 0) {
+			buf_addf(&cli->text, "%s\n", unattended[i].answer);
+			return CLI_OK;
+		}
 	json_parse(input.data, input.len, INPUT_MAX, &data, NULL);
 	kind = agent_kind_find(args->flags[FLAG_AGENT] != NULL ?
 		args->flags[FLAG_AGENT] :

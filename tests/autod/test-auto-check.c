@@ -113,6 +113,28 @@ TEST_ROWS(what_fails_is_sent_back, 2)
 	wait_landed();
 }
 
+/* The version of the agent comes with its status. */
+TEST(a_run_says_once_which_version_its_agent_is)
+{
+	struct agent *agent = begin_turn(CHECK);
+	struct state *state = &auto_world.core->state;
+	static const char *const versions[] = { "2.1.1", "2.1.1", "2.1.2" };
+
+	buf_clear(&auto_world.told);
+	for (size_t i = 0; i < nitems(versions); i++) {
+		cleanup_json struct json_object *status =
+		    json_object_new_object();
+
+		json_set_string(status, "version", versions[i]);
+		agent_status(agent, status);
+	}
+	auto_world_told("agent_version; agent_version; ");
+	ck_assert_str_eq(state->agent_version, "2.1.2");
+	xstrset(&state->run_id, "r99");
+	agent_status(agent, json_tokener_parse("{\"version\":\"2.1.2\"}"));
+	auto_world_told("agent_version; ");
+}
+
 /* At a turn's end, if it would be sent back: a compaction would lose more. */
 TEST_ROWS(a_full_context_goes_on_in_another_conversation, 5)
 {

@@ -22,6 +22,20 @@ static const struct {
 	{ CARD "[team]\nenabled = false\n", false, NULL },
 };
 
+/* Every request of the conversation carries it. */
+TEST(the_opening_prompt_is_short_beside_the_task)
+{
+	const char *prompt;
+
+	team_world_begin("[plan]\nenabled = true\n");
+	auto_world_task("a.md", "Add the numbers\n");
+	auto_world_live();
+	prompt = fake_session_prompt(auto_world_turn(1)->session);
+	ck_assert_ptr_nonnull(strstr(prompt, "agent_spawn"));
+	ck_assert_msg(strlen(prompt) - strlen("Add the numbers") <= 1536,
+	    "%zu bytes: %s", strlen(prompt), prompt);
+}
+
 TEST_ROWS(who_may_start_agents_reads_which_there_are, nitems(cases))
 {
 	struct agent *agent;

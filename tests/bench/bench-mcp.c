@@ -4,8 +4,9 @@
  * What a tool call costs: bench-mcp LLMC SOCKET OUT, run by bench-fleet in the
  * session of a worker, because only that may call. Starts an llmc mcp of its
  * own, speaks to it as Claude Code does, and writes into OUT its memory in kB
- * (all, and what it shares with nobody), whether the call was refused, and how
- * many microseconds each call took, a number a line.
+ * (all, and what it shares with nobody), whether the call was refused, the
+ * bytes of the tools that every request to the model carries, and how many
+ * microseconds each call took, a number a line.
  */
 #include "base.h"
 
@@ -86,6 +87,27 @@ kilobytes(const struct talk *talk, const char *key)
 	return at != NULL ? strtol(at + strlen(key), NULL, 10) : 0;
 }
 
+/* Those that are always loaded, of a list. */
+static size_t
+always_bytes(const char *line)
+{
+	struct json_object *tools = NULL, *answer = json_tokener_parse(line);
+	size_t bytes = 0;
+
+	json_object_object_get_ex(
+	    json_object_object_get(answer, "result"), "tools", &tools);
+	for (size_t i = 0; tools != NULL && i < json_object_array_length(tools);
+	     i++) {
+		struct json_object *tool = json_object_array_get_idx(tools, i);
+
+		if (json_object_object_get(tool, "_meta") != NULL)
+			bytes += strlen(json_object_to_json_string_ext(
+			    tool, JSON_C_TO_STRING_PLAIN));
+	}
+	json_object_put(answer);
+	return bytes;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -97,6 +119,7 @@ main(int argc, char **argv)
 	cleanup_buf struct buf out = BUF_INIT;
 	struct talk talk = { 0 };
 	struct err err = { 0 };
+	size_t always;
 
 	if (argc != 4) {
 		fputs("usage: bench-mcp LLMC SOCKET OUT\n", stderr);
@@ -106,11 +129,12 @@ main(int argc, char **argv)
 	ask(&talk,
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\","
 	    "\"params\":{\"protocolVersion\":\"2025-11-25\"}}");
-	ask(&talk, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}");
+	always = always_bytes(ask(
+	    &talk, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}"));
 	ask(&talk, call);
-	buf_addf(&out, "%ld %ld %d\n", kilobytes(&talk, "VmRSS:"),
+	buf_addf(&out, "%ld %ld %d %zu\n", kilobytes(&talk, "VmRSS:"),
 	    kilobytes(&talk, "RssAnon:"),
-	    strstr(talk.line, "\"isError\":true") != NULL);
+	    strstr(talk.line, "\"isError\":true") != NULL, always);
 	for (int i = 0; i < CALLS; i++) {
 		int64_t start = clock_mono_us();
 

@@ -191,6 +191,28 @@ TEST(programs_of_the_config_are_looked_at)
 	    "defaults.agent_command");
 }
 
+TEST_ROWS(the_version_of_the_agent_is_judged, 4)
+{
+	static const struct {
+		const char *version, *status, *detail, *fix;
+	} rows[] = {
+		{ "2.1.197", "warn", "2.1.197 (Claude Code), older than",
+		    "Node 22" },
+		{ "2.1.314", "ok", "2.1.314 (Claude Code)", NULL },
+		{ "2.1.999", "ok", "2.1.999 (Claude Code), tested up to 2.1.",
+		    NULL },
+		{ "2.2.0", "ok", "2.2.0 (Claude Code), tested up to 2.1.",
+		    NULL },
+	};
+	const char *agent = unit_path("versioned");
+
+	e2e_script(agent,
+	    e2e_path("#!/bin/sh\necho '%s (Claude Code)'\n", rows[_i].version));
+	set("defaults.agent_command", agent);
+	assert_check(doctor(ws, 1), "agent", rows[_i].status, rows[_i].detail,
+	    rows[_i].fix);
+}
+
 TEST(old_and_odd_versions)
 {
 	static const struct {

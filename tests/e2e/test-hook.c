@@ -143,6 +143,22 @@ TEST(permission_is_denied_by_the_hook_itself)
 	ck_assert(!e2e_exists(w.spool));
 }
 
+TEST(a_server_that_asks_for_input_gets_none)
+{
+	cleanup_json struct json_object *answer = NULL;
+	struct json_object *output;
+
+	world_begin("elicitation");
+	fire("Elicitation", "{\"message\":\"Who are you?\"}");
+	answer = json_tokener_parse(w.out.data);
+	ck_assert(json_get_object(
+		      answer, "", "hookSpecificOutput", &output, NULL) == 0);
+	ck_assert_str_eq(
+	    json_string_or(output, "hookEventName", ""), "Elicitation");
+	ck_assert_str_eq(json_string_or(output, "action", ""), "decline");
+	ck_assert(!e2e_exists(w.spool));
+}
+
 /* --- input ----------------------------------------------------------- */
 
 TEST(garbage_is_an_event_all_the_same)

@@ -5,9 +5,16 @@
 #include "scenarios.h"
 
 #define ABSENT "No such tool available"
+#define ASKS   "mcp__llmc__request_orchestrator"
 #define INBOX  "mcp__llmc__mail_inbox"
-#define WORK(id, file) \
-	"fake: tool mail_inbox {\"id\":\"" id "\"}\nfake: commit " file " x"
+#define SEARCH "fake: tool ToolSearch {\"max_results\":5,\"query\":\""
+#define WORK(id, file)                                                \
+	SEARCH "read mail inbox\"}\n"                                 \
+	       "fake: tool mail_inbox {\"id\":\"" id "\"}\n" SEARCH   \
+	       "reserve files\"}\n"                                   \
+	       "fake: tool mail_reserve {\"paths\":[\"" file "\"]}\n" \
+	       "fake: commit " file " x"
+#define FOUND(tool) "\"tool_name\":\"mcp__llmc__" tool "\""
 
 static void
 begin_first(void)
@@ -56,7 +63,10 @@ work_twice(void)
 	e2e_has(fleet_conversation("adam"), "\"name\":\"" INBOX "\"");
 	lacks("adam", ABSENT);
 	lacks("adam", "MCP error");
-	/* Its schema was there, not to be searched for. */
+	/* What it seldom needs waits behind a search that finds it. */
+	e2e_has(fleet_conversation("adam"), FOUND("mail_inbox"));
+	e2e_has(fleet_conversation("adam"), FOUND("mail_reserve"));
+	e2e_has(fleet_conversation("adam"), "\\\"reserved\\\"");
 	e2e_has(e2e_read(fleet_prompt_log()), INBOX);
 	fleet_do("accept", "adam", NULL);
 	fleet_wait("adam", "idle");
@@ -111,7 +121,7 @@ START_TEST(the_first_request_of_a_session_has_the_tools)
 		while (at > log && at[-1] != '\n')
 			at--;
 		e2e_has(e2e_path("%.*s", (int)strcspn(at, "\n"), at),
-		    "\"" INBOX "\"");
+		    "\"" ASKS "\"");
 	}
 }
 END_TEST

@@ -333,7 +333,8 @@ TEST(only_known_variables_reach_an_agent)
 		"LLMC_ROOT=/r", "https_proxy=p", "EDITOR=vi", "TERM",
 		"GIT_AUTHOR_NAME=n", "DISABLE_TELEMETRY=1",
 		"NODE_EXTRA_CA_CERTS=/c", "REQUESTS_CA_BUNDLE=/c",
-		"CURL_CA_BUNDLE=/c", "AWS_REGION=r" };
+		"CURL_CA_BUNDLE=/c", "AWS_REGION=r",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://h" };
 	static const char *const outside[] = { "XDG_RUNTIME_DIR=/run/u",
 		"XDG_CACHE_HOME=/c", "TMUX_TMPDIR=/t", "LD_LIBRARY_PATH=/l",
 		"JAVA_HOME=/j", "NVM_DIR=/n", "VIRTUAL_ENV=/v" };

@@ -24,6 +24,7 @@ TEST(each_event_has_its_kind)
 		{ "PreToolUse", HOOK_TOOL_BEGINS },
 		{ "PostToolUse", HOOK_TOOL_ENDS },
 		{ "PostToolUseFailure", HOOK_TOOL_ENDS },
+		{ "PermissionDenied", HOOK_TOOL_ENDS },
 		{ "Notification", HOOK_NOTIFICATION },
 		{ "Stop", HOOK_STOP },
 		{ "StopFailure", HOOK_STOP_FAILURE },

@@ -44,20 +44,17 @@ TEST(the_probes_of_the_real_client_are_answered)
 	assert_answer("{\"method\":\"initialize\",\"params\":{"
 		      "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
 		      "\"clientInfo\":{\"name\":\"claude-code\",\"version\":"
-		      "\"2.1.325\"}},\"jsonrpc\":\"2.0\",\"id\":0}",
+		      "\"2.1.328\"}},\"jsonrpc\":\"2.0\",\"id\":0}",
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
 	    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{"
 	    "\"listChanged\":true}},\"serverInfo\":{\"name\":\"llmc\",\"version\":\"1.2\"},"
 	    "\"instructions\":\"llmc runs this session without a person beside "
-	    "it, and these are its tools. If your prompt asks for it, end your "
-	    "work with report_completion. What you cannot decide yourself, ask "
-	    "with request_orchestrator, which waits for the answer. Mail "
-	    "reaches you by itself, in your prompts and after your tools: do "
-	    "not poll mail_inbox. agent_spawn starts whole agents, each in a "
-	    "worktree of its own, for parts of your task that can be done at "
-	    "the same time; for reading and searching your own subagents are "
-	    "cheaper. How an agent ended comes to you as one message: end your "
-	    "turn to wait for it.\"}}");
+	    "it, and these are its tools: mail and reservations of files among "
+	    "agents too. If your prompt asks for it, end your work with "
+	    "report_completion. What you cannot decide yourself, ask with "
+	    "request_orchestrator. Mail reaches you by itself: do not poll "
+	    "mail_inbox. agent_spawn starts whole agents; for reading and "
+	    "searching your own subagents are cheaper.\"}}");
 	ck_assert_int_eq(hear("{\"jsonrpc\":\"2.0\","
 			      "\"method\":\"notifications/initialized\"}"),
 	    MCP_NOTHING);
@@ -224,6 +221,31 @@ TEST(the_schema_names_what_a_report_must_have)
 
 	ck_assert_ptr_nonnull(strstr(text, "\"required\":[\"summary\"]"));
 	ck_assert_ptr_nonnull(strstr(text, "\"minimum\":0,\"maximum\":100"));
+}
+
+/* Claude Code sends those that it always loads with every request, and of the
+ * others the names. */
+TEST(few_tools_are_always_in_the_request)
+{
+	cleanup_json struct json_object *list = mcp_tools(&all);
+	struct json_object *meta;
+	size_t size = 0, loaded = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *tool = json_object_array_get_idx(list, i);
+
+		meta = json_member(tool, "_meta");
+		if (meta == NULL) {
+			size += strlen(json_string_or(tool, "name", "")) + 11;
+			continue;
+		}
+		ck_assert(json_bool_or(meta, "anthropic/alwaysLoad", false));
+		size += strlen(json_object_to_json_string_ext(
+		    tool, JSON_C_TO_STRING_PLAIN));
+		loaded++;
+	}
+	ck_assert_uint_eq(loaded, 3);
+	ck_assert_msg(size <= 3500, "%zu bytes", size);
 }
 
 TEST(every_tool_of_the_table_is_listed)

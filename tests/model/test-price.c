@@ -36,7 +36,7 @@ price_in(const struct settings *settings, const char *model)
 	return price != NULL ? price->of[USAGE_INPUT] : -1;
 }
 
-/* Claude Code's own figures for these numbers (version 2.1.325). */
+/* Claude Code's own figures for these numbers (version 2.1.328). */
 TEST(tokens_cost_what_the_agent_says_they_cost)
 {
 	struct usage usage = { 0 };

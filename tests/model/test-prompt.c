@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "agent-report.h"
 #include "hook-event.h"
 #include "prompt.h"
 
@@ -118,7 +119,6 @@ assert_says(const struct buf *text, const char *words)
 
 static const struct prompt_facts facts = {
 	.worktree = "/src/.worktrees/adam",
-	.root = "/src",
 	.branch = "llmc/adam",
 	.default_branch = "trunk",
 	.role = "You are careful.",
@@ -140,6 +140,23 @@ TEST(task_prompt_says_where_and_how)
 	assert_says(&out, "AGENTS.md");
 	assert_says(&out, "\n\nYou are careful.\n\nMend the fence.");
 	ck_assert_str_eq(out.data + out.len - strlen(facts.task), facts.task);
+}
+
+/* Every request of the conversation carries it. */
+TEST(a_task_prompt_is_short_beside_the_task)
+{
+	struct prompt_facts long_facts = facts;
+	cleanup_buf struct buf out = BUF_INIT;
+
+	long_facts.worktree = "/home/somebody/projects/a-project/.worktrees/"
+			      "auto-1";
+	long_facts.role = NULL;
+	long_facts.answers = "the agent that you work for";
+	prompt_task(&long_facts, &out);
+	report_prompt(&out, true, false);
+	/* With what a task that may be split is told besides: 550 bytes. */
+	ck_assert_msg(out.len - strlen(facts.task) <= 1100, "%zu bytes",
+	    out.len - strlen(facts.task));
 }
 
 TEST(task_prompt_says_who_answers_questions)

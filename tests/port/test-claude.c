@@ -49,17 +49,18 @@ TEST(defaults_give_the_least_arguments)
 {
 	cleanup_strv char **argv = NULL;
 	cleanup_free char *text = NULL, *want = NULL;
+	cleanup_buf struct buf denied = BUF_INIT;
 
 	claude_world_begin("");
 	argv = claude_argv(&w.launch);
 	text = joined(argv);
-	want = xasprintf(
-	    "[claude] [--session-id] [%s] [--settings] "
-	    "[%s/sessions/ann/settings.json] [--permission-mode] "
-	    "[bypassPermissions] [--disallowedTools] [AskUserQuestion,"
-	    "EnterPlanMode,ExitPlanMode,EnterWorktree,ExitWorktree,"
-	    "ScheduleWakeup,CronCreate,SendMessage,ListAgents]",
-	    w.launch.session, w.workspace.dir);
+	for (size_t i = 0; claude_denied_tools[i] != NULL; i++)
+		buf_addf(
+		    &denied, "%s%s", i > 0 ? "," : "", claude_denied_tools[i]);
+	want = xasprintf("[claude] [--session-id] [%s] [--settings] "
+			 "[%s/sessions/ann/settings.json] [--permission-mode] "
+			 "[bypassPermissions] [--disallowedTools] [%s]",
+	    w.launch.session, w.workspace.dir, denied.data);
 	ck_assert_str_eq(text, want);
 }
 
@@ -82,8 +83,9 @@ static const struct {
 	{ "allowed_tools", "[\"Read\", \"Bash(git log:*)\"]",
 	    " [--allowedTools] [Read,Bash(git log:*)]" },
 	{ "disallowed_tools", "[\"WebFetch\", \"Task\"]",
-	    ",ListAgents,WebFetch,Task]" },
+	    ",propose_skills,WebFetch,Task]" },
 	{ "refuse_commands", NULL, NULL }, /* in the policy */
+	{ "subagents", NULL, NULL }, /* in the environment */
 	{ "append_system_prompt", "\"Two\\nlines, \\\"quoted\\\" ü\"",
 	    " [--append-system-prompt] [Two\nlines, \"quoted\" ü]" },
 	{ "extra_args", "[\"--effort\", \"\", \"a b\"]",
@@ -316,7 +318,8 @@ TEST(denied_tools_cannot_be_given_back)
 	static const char *const always[] = { "AskUserQuestion",
 		"EnterPlanMode", "ExitPlanMode", "EnterWorktree",
 		"ExitWorktree", "ScheduleWakeup", "CronCreate", "SendMessage",
-		"ListAgents" };
+		"ListAgents", "Workflow", "RemoteTrigger", "Artifact",
+		"Projects", "SendUserFile", "PushNotification", "SetGoal" };
 	const char *denied;
 
 	claude_world_begin("[defaults]\ndisallowed_tools = [\"Task\"]\n"
@@ -325,7 +328,7 @@ TEST(denied_tools_cannot_be_given_back)
 	argv = claude_argv(&w.launch);
 	denied = flag(argv, "--disallowedTools");
 	ck_assert_ptr_nonnull(denied);
-	ck_assert_ptr_null(strstr(denied, "Task"));
+	ck_assert_ptr_null(strstr(denied, ",Task"));
 	for (size_t i = 0; i < nitems(always); i++)
 		ck_assert_ptr_nonnull(strstr(denied, always[i]));
 }
@@ -440,8 +443,9 @@ TEST(hooks_say_whose_and_which_launch)
 {
 	static const char *const events[] = { "SessionStart", "SessionEnd",
 		"UserPromptSubmit", "PreToolUse", "PostToolUse",
-		"PostToolUseFailure", "PermissionRequest", "Notification",
-		"Stop", "StopFailure", "SubagentStop", "PreCompact" };
+		"PostToolUseFailure", "PermissionRequest", "PermissionDenied",
+		"Elicitation", "Notification", "Stop", "StopFailure",
+		"SubagentStop", "PreCompact" };
 	cleanup_json struct json_object *settings = NULL;
 	cleanup_free char *spool = NULL, *policy = NULL;
 
@@ -499,6 +503,51 @@ TEST(settings_preempt_what_asks_a_person)
 	ck_assert_str_eq(
 	    json_string_or(settings, "crossSessionInbound", ""), "refuse");
 	ck_assert(!json_bool_or(settings, "disableAllHooks", true));
+	ck_assert(json_bool_or(settings, "disableWorkflows", false));
+	ck_assert(!json_bool_or(settings, "autoMemoryEnabled", true));
+}
+
+TEST(file_tools_stay_inside)
+{
+	cleanup_json struct json_object *settings = NULL, *repair = NULL;
+	struct json_object *permissions, *more;
+
+	claude_world_begin("[defaults]\nsandbox_write = [\"/cache\"]\n");
+	settings = claude_settings(&w.launch);
+	ck_assert_int_eq(
+	    json_get_object(settings, "", "permissions", &permissions, NULL),
+	    0);
+	ck_assert(json_bool_or(
+	    permissions, "blockWritesOutsideWorkingDirectories", false));
+	ck_assert_int_eq(json_get_array(permissions, "",
+			     "additionalDirectories", &more, NULL),
+	    0);
+	ck_assert_uint_eq(json_object_array_length(more), 2);
+	ck_assert_str_eq(word(more, 0), "/cache");
+	ck_assert_ptr_nonnull(strstr(word(more, 1), "/tmp/0"));
+	/* A repair is of the machine too. */
+	w.launch.repair = true;
+	repair = claude_settings(&w.launch);
+	ck_assert_ptr_null(json_object_object_get(repair, "permissions"));
+}
+
+TEST(what_would_change_under_a_fleet_is_turned_off)
+{
+	static const char *const words[] = { "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_SUBPROCESS_ENV_SCRUB=0",
+		"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=0" };
+	cleanup_strv char **env = NULL, **few = NULL;
+
+	claude_world_begin("");
+	env = claude_env(&w.launch);
+	for (size_t i = 0; i < nitems(words); i++)
+		ck_assert_uint_eq(list_count(env, words[i]), 1);
+	for (size_t i = 0; env[i] != NULL; i++)
+		ck_assert_ptr_null(strstr(env[i], "CONCURRENT_SUBAGENTS"));
+	claude_world_begin("[defaults]\nsubagents = 3\n");
+	few = claude_env(&w.launch);
+	ck_assert_uint_eq(
+	    list_count(few, "CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS=3"), 1);
 }
 
 /* The user's own is not lost: it gets the same, and what it prints counts. */
@@ -622,7 +671,8 @@ TEST(a_worker_gets_a_server_of_tools_about_which_nobody_is_asked)
 	    json_get_object(servers, "", "llmc", &server, NULL), 0);
 	ck_assert_str_eq(json_string_or(server, "type", ""), "stdio");
 	ck_assert_str_eq(json_string_or(server, "command", ""), w.launch.llmc);
-	ck_assert(json_bool_or(server, "alwaysLoad", false));
+	/* The tools say it themselves, and only a few of them: mcp.c. */
+	ck_assert_ptr_null(json_object_object_get(server, "alwaysLoad"));
 	ck_assert_int_eq(json_get_array(server, "", "args", &args, NULL), 0);
 	ck_assert_uint_eq(json_object_array_length(args), 9);
 	ck_assert_str_eq(word(args, 0), "mcp");

@@ -43,7 +43,7 @@ struct loop_timer;
 struct loop_watch;
 struct loop_signal;
 
-#define FAKE_VERSION "2.1.325" /* of the program that it was compared with */
+#define FAKE_VERSION "2.1.328" /* of the program that it was compared with */
 
 /* ---- fake-options.c: strings belong to argv and the environment */
 

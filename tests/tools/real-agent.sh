@@ -3,7 +3,8 @@
 #
 # Installs the version that the tests are written for into FOLDER (once) and
 # prints the path of its program. Exit status 77 if it is not available: no npm,
-# no network, no build for this machine.
+# no network, no build for this machine. LLMC_REAL_VERSION in the environment
+# names another one, such as 2.1.300, or a tag of the package: latest, stable.
 #
 #   tests/tools/real-agent.sh KIND --here
 #
@@ -30,7 +31,7 @@ esac
 # Where a package has its program, below node_modules.
 case $kind in
 claude) # the fake agent was compared with it
-	version=2.1.325 package=@anthropic-ai/claude-code
+	version=2.1.328 package=@anthropic-ai/claude-code
 	for loader in /lib/ld-musl-*; do
 		[ -e "$loader" ] && arch=$arch-musl
 	done
@@ -54,6 +55,12 @@ gemini)
 	exit 2
 	;;
 esac
+
+if [ -n "${LLMC_REAL_VERSION:-}" ]; then
+	version=$(npm view "$package@$LLMC_REAL_VERSION" version 2>/dev/null) ||
+		version=
+	[ -n "$version" ] || without "no $package@$LLMC_REAL_VERSION"
+fi
 
 version_of() { # program home
 	HOME=$2 "$1" --version 2>/dev/null | tail -n 1 |

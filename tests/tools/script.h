@@ -106,7 +106,7 @@ enum script_kind {
 
 /* A use of a tool of llmc's. */
 struct script_use {
-	char *name; /* without mcp__llmc__ */
+	char *name; /* without mcp__llmc__; a capital: of the agent */
 	char *input; /* JSON */
 };
 

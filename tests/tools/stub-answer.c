@@ -8,6 +8,7 @@
 #define SUMMARY_ASKED "Your task is to create a detailed summary"
 #define REMINDER      "<system-reminder>"
 #define LOST          "[Tool call interrupted"
+#define DEFERRED      "deferred tools are now available"
 #define STRUCTURED    "StructuredOutput"
 #define CONTEXT       "hook additional context:"
 
@@ -195,22 +196,84 @@ stub_prompts(struct json_object *request)
 	return list;
 }
 
-struct json_object *
-stub_servers(struct json_object *request)
+static bool
+stub_is_served(const char *name)
 {
-	struct json_object *list = json_object_new_array(), *tools = NULL;
+	return strncmp(name, "mcp__", strlen("mcp__")) == 0;
+}
 
-	if (json_get_array(request, "", "tools", &tools, NULL) < 0)
-		return list;
-	for (size_t i = 0; i < json_object_array_length(tools); i++) {
+/* The names after "deferred tools are now available", one a line. */
+static void
+stub_add_deferred(struct json_object *list, const char *text, bool served)
+{
+	const char *at = strstr(text, DEFERRED);
+
+	at = at != NULL ? strchr(at, '\n') : NULL;
+	while (at != NULL && at[1] != '\n' && at[1] != '\0') {
+		size_t len = strcspn(++at, "\n");
+
+		if (stub_is_served(at) == served)
+			json_object_array_add(
+			    list, json_object_new_string_len(at, (int)len));
+		at = at[len] == '\n' ? at + len : NULL;
+	}
+}
+
+struct json_object *
+stub_tools(struct json_object *request, bool served, bool deferred)
+{
+	struct json_object *list = json_object_new_array(), *tools = NULL,
+			   *messages = NULL;
+
+	json_get_array(request, "", "tools", &tools, NULL);
+	for (size_t i = 0; tools != NULL && i < json_object_array_length(tools);
+	     i++) {
 		const char *name = json_string_or(
 		    json_object_array_get_idx(tools, i), "name", "");
 
-		if (strncmp(name, "mcp__", strlen("mcp__")) == 0)
+		if (stub_is_served(name) == served)
 			json_object_array_add(
 			    list, json_object_new_string(name));
 	}
+	if (!deferred ||
+	    json_get_array(request, "", "messages", &messages, NULL) < 0)
+		return list;
+	for (size_t i = 0; i < json_object_array_length(messages); i++) {
+		struct json_object *content = NULL,
+				   *message =
+				       json_object_array_get_idx(messages, i);
+		const char *text = json_string_or(message, "content", NULL);
+
+		if (text != NULL)
+			stub_add_deferred(list, text, served);
+		else if (json_get_array(
+			     message, "", "content", &content, NULL) == 0)
+			for (size_t k = 0;
+			     k < json_object_array_length(content); k++)
+				stub_add_deferred(list,
+				    json_string_or(
+					json_object_array_get_idx(content, k),
+					"text", ""),
+				    served);
+	}
 	return list;
+}
+
+int64_t
+stub_served_bytes(struct json_object *request)
+{
+	struct json_object *tools = NULL, *tool;
+	int64_t bytes = 0;
+
+	json_get_array(request, "", "tools", &tools, NULL);
+	for (size_t i = 0; tools != NULL && i < json_object_array_length(tools);
+	     i++) {
+		tool = json_object_array_get_idx(tools, i);
+		if (stub_is_served(json_string_or(tool, "name", "")))
+			bytes += (int64_t)strlen(json_object_to_json_string_ext(
+			    tool, JSON_C_TO_STRING_PLAIN));
+	}
+	return bytes;
 }
 
 const char *
@@ -369,7 +432,9 @@ stub_use(struct json_object *request, struct json_object *block,
 
 	json_parse(
 	    use->input, strlen(use->input), strlen(use->input), &input, NULL);
-	json_set_string(block, "name", name);
+	/* A tool of the agent itself has a capital. */
+	json_set_string(block, "name",
+	    *use->name >= 'A' && *use->name <= 'Z' ? use->name : name);
 	json_get_array(request, "", "tools", &tools, NULL);
 	for (size_t i = 0; tools != NULL && i < json_object_array_length(tools);
 	     i++) {

@@ -8,8 +8,8 @@
  *
  * Prints "PORT n" when it listens (port 0, the default, uses a free one), and
  * exits with the process PID. The log has one line per request: the answer,
- * what a person had said in which conversation so far, and the tools of MCP
- * servers. The "model" runs the steps in the prompt (script.h). Nothing is kept
+ * what a person had said in which conversation so far, and the tools that it
+ * had. The "model" runs the steps in the prompt (script.h). Nothing is kept
  * between requests: the conversation itself shows which steps are done, so that
  * a retry or a resumed session gets the same answer again. While FILE exists,
  * every answer claims to have used the tokens that its five numbers say
@@ -78,7 +78,9 @@ stub_log(const struct stub *stub, struct evhttp_request *request,
 	json_set_string(json, "model", json_string_or(body, "model", ""));
 	json_set_string(json, "conversation", stub_conversation(body));
 	json_set(json, "prompts", stub_prompts(body));
-	json_set(json, "servers", stub_servers(body));
+	json_set(json, "servers", stub_tools(body, true, false));
+	json_set_int(json, "served_bytes", stub_served_bytes(body));
+	json_set(json, "tools", stub_tools(body, false, true));
 	json_print(json, false, &line);
 	buf_addc(&line, '\n');
 	file_append(stub->log, line.data, line.len, 0600, false, NULL);

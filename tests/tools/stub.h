@@ -31,9 +31,12 @@ void stub_stream(struct json_object *message, struct buf *out);
 const char *stub_conversation(struct json_object *request);
 struct json_object *stub_prompts(struct json_object *request);
 
-/* The names of the tools of MCP servers that the model may use; the caller owns
- * the list. */
-struct json_object *stub_servers(struct json_object *request);
+/* The names of the tools that the model may use: those of MCP servers or the
+ * agent's own, with those that it must search for or without; the caller owns
+ * the list. The bytes of those of servers in the request. */
+struct json_object *
+stub_tools(struct json_object *request, bool served, bool deferred);
+int64_t stub_served_bytes(struct json_object *request);
 
 /* stub-codex.c: a request of Codex as one of the others, owned by the caller,
  * with the member "codex"; and the stream that it reads. */

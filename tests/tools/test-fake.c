@@ -386,7 +386,7 @@ TEST(ids_and_rights_are_checked_at_the_start)
 	    strstr(text, "No conversation found with session ID: 00000000"));
 	ck_assert_ptr_nonnull(strstr(text, "is already in use.\n1\n"));
 	ck_assert_ptr_nonnull(strstr(text, "Invalid session ID"));
-	ck_assert_ptr_nonnull(strstr(text, "1\n2.1.325 (fake-claude)"));
+	ck_assert_ptr_nonnull(strstr(text, "1\n2.1.328 (fake-claude)"));
 }
 
 /* ---- hooks */

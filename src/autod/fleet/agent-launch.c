@@ -577,9 +577,10 @@ add_launch_settings(const struct agent *agent, struct buf *out)
 	static const char *const keys[] = { "agent", "agent_command",
 		"codex_command", "opencode_command", "gemini_command", "model",
 		"permission_mode", "allow_root", "allowed_tools",
-		"disallowed_tools", "append_system_prompt", "extra_args",
-		"isolate", "sandbox", "sandbox_read", "sandbox_write", "env",
-		"user_namespace", "memory_max", "tasks_max", "cpu_weight" };
+		"disallowed_tools", "subagents", "append_system_prompt",
+		"extra_args", "isolate", "sandbox", "sandbox_read",
+		"sandbox_write", "env", "user_namespace", "memory_max",
+		"tasks_max", "cpu_weight" };
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 	const struct settings *settings = agent->core->settings;
 

@@ -197,7 +197,6 @@ agent_task_text(const struct agent *agent, struct buf *out)
 	const struct task *task = state_task(&core->state, w->task);
 	struct prompt_facts facts = {
 		.worktree = w->worktree,
-		.root = core->workspace->root,
 		.branch = w->branch,
 		.default_branch = core_branch(core),
 		.task = w->prompt,

@@ -9,6 +9,7 @@
 
 #include "agent.h"
 #include "core.h"
+#include "emit.h"
 #include "fleet-private.h"
 #include "hook-event.h"
 #include "id.h"
@@ -92,13 +93,35 @@ note_denied(struct agent *agent, const struct hook_event *event)
 		POLICY_TELL(agent->fleet, policy, denied, agent, denied);
 }
 
+/* Recorded once in a run, and said when it is another one than before. */
+static void
+note_version(struct agent *agent, const char *version)
+{
+	struct core *core = agent->core;
+	struct state *state = &core->state;
+	const char *before = state->agent_version, *run = state->run_id;
+
+	if (text_is(before, version) &&
+	    text_is(state->agent_version_run, run != NULL ? run : ""))
+		return;
+	EMIT(core, EVENT_AGENT_VERSION, .worker = agent->worker->name,
+	    .text = version,
+	    .reason = text_is(before, version) ? NULL : before);
+	xstrset(&state->agent_version, version);
+	xstrset(&state->agent_version_run, run != NULL ? run : "");
+	persist_changed(core);
+}
+
 void
 agent_status(struct agent *agent, struct json_object *data)
 {
 	struct core *core = agent->core;
+	const char *version = json_string_or(data, "version", "");
 	const char *id = agent->worker->session.id;
 	int used = context_read(json_member(data, "context_window"));
 
+	if (*version != '\0')
+		note_version(agent, version);
 	/* One of the conversation before may be late. */
 	if (used >= 0 && text_is(id, json_string_or(data, "session_id", id)))
 		agent->context = used;

@@ -133,7 +133,6 @@ on_conflicts(
 	cleanup_buf struct buf text = BUF_INIT;
 	struct prompt_facts facts = {
 		.worktree = w->worktree,
-		.root = core->workspace->root,
 		.branch = w->branch,
 		.default_branch = core_branch(core),
 		.task = w->prompt != NULL ? w->prompt : "",

@@ -34,16 +34,13 @@
 
 /* Takes more words where agents are named. */
 static const char spawn_text[] =
-    "\n\nYou can have parts of this task done by other agents with the tool "
-    "agent_spawn. Each is a whole session in a worktree of its own, starts "
-    "from the default branch, works at the same time as you, and lands its "
-    "own commit. Use it for parts that change files and do not build on each "
-    "other%s; for reading, searching and short questions your own subagents "
-    "are cheaper. An agent costs as much as a task of its own and takes a "
-    "minute to start, so do small things yourself. When you have nothing else "
-    "to do, end your turn: for each agent you get one message with its "
-    "outcome, its report and its last words, and your branch is rebased onto "
-    "what has landed. You are at depth %d of at most %d.";
+    "\n\nParts of this task that change files and do not build on each other%s "
+    "can be done by other agents at the same time, with the tool agent_spawn. "
+    "Each costs as much as a task of its own; for reading, searching and small "
+    "things your own subagents are cheaper. With nothing else to do, end your "
+    "turn: each agent comes back as one message with its outcome, and your "
+    "branch is rebased onto what has landed. You are at depth %d of at most "
+    "%d.";
 
 bool
 team_fleet_is_on(const struct settings *settings)

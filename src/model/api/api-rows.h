@@ -148,21 +148,12 @@
 		"when everything is committed.",                                          \
 		api_team_completion_params, API_FAILED, 0),                               \
 	    TEAM_TOOL("agent_spawn", API_REACH_SHARED,                                    \
-		"Spawn other agents to do parts of your task. They work "                 \
-		"at the same time, each in a worktree of its own that "                   \
-		"starts from the default branch; what they commit lands "                 \
-		"there by itself. Split when parts can be done at the same "              \
-		"time (frontend and backend, several services), when a part "             \
-		"needs other expertise (a security review), or when there "               \
-		"is more to do than one agent can keep in mind. Do not "                  \
-		"split small tasks, steps that build on each other, while "               \
-		"another agent blocks you, or at the last level of depth or "             \
-		"the one before it. Results come to you by themselves: when "             \
-		"you have nothing else to do, end your turn, and you are "                \
-		"prompted when they are there. agent_status has worker and "              \
-		"session_id of those that have begun. What is denied, do "                \
-		"yourself, "                                                              \
-		"or call plan_review_needed.",                                            \
+		"Have other agents do parts of your task, each in a worktree "            \
+		"of its own that starts from the default branch, at the same "            \
+		"time; what they commit lands there by itself. Not for small "            \
+		"tasks or steps that build on each other. Results come to you "           \
+		"by themselves: with nothing else to do, end your turn. What is "         \
+		"denied, do yourself.",                                                   \
 		api_team_spawn_params, API_E_UNAUTHORIZED, API_E_INVALID_PLAN,            \
 		API_E_NOT_FOUND, API_FAILED, 0),                                          \
 	    TEAM_TOOL("agent_status", API_REACH_NOTHING,                                  \
@@ -206,12 +197,10 @@
 		"See what is reserved, and by whom.", api_team_no_params,                 \
 		API_FAILED, 0),                                                           \
 	    TEAM_TOOL("request_orchestrator", API_REACH_MESSAGE,                          \
-		"Ask the agent that you work for a question, and wait for "               \
-		"the answer; without such an agent, a person is asked. Ask "              \
-		"only what you cannot decide yourself: at most 5 questions "              \
-		"in a minute, 3 of them open. If the status is not resolved, "            \
-		"decide yourself and go on; an answer that is given when "                \
-		"you do not wait any more comes as mail.",                                \
+		"Ask the agent that you work for a question, or without one a "           \
+		"person, and wait for the answer: only what you cannot decide "           \
+		"yourself, at most 5 in a minute. If the status is not resolved, "        \
+		"decide yourself; a later answer comes as mail.",                         \
 		api_team_request_params, API_E_RATE, API_E_UNAUTHORIZED,                  \
 		API_FAILED, 0),                                                           \
 	    TEAM_TOOL("respond_orchestrator_request", API_REACH_MESSAGE,                  \

@@ -92,7 +92,7 @@ const struct schema api_team_completion_params = {
 	    MAY_SAY("status", completion_words, "how it ended"),
 	    MAY_SAY("confidence", confidence_words, "in the result"),
 	    MAY_LIST("artifacts", artifact, COMPLETION_ENTRIES_MAX,
-		"files you have made"),
+		"files you have made: path and description"),
 	    MAY_LINES("blockers", "what kept you from the rest"),
 	    { .name = "summary",
 		.type = SCHEMA_STRING,
@@ -102,7 +102,8 @@ const struct schema api_team_completion_params = {
 	    MAY_LINES("warnings", "what the reader should know"),
 	    MAY_SAY("verdict", review_verdict_words, "of a review only"),
 	    MAY_LIST("findings", finding, COMPLETION_ENTRIES_MAX,
-		"of a review only: what must be changed"),
+		"of a review only: file, line and text of what must be "
+		"changed"),
 	    SCHEMA_END,
 	},
 };
@@ -143,7 +144,10 @@ const struct schema api_team_spawn_params = {
 	    SELF,
 	    CALL,
 	    TEXT("spawn_reason", 4096, "why the task is to be split"),
-	    SCHEMA_IS("requested_subagents", ROWS, "one entry for each agent",
+	    SCHEMA_IS("requested_subagents", ROWS,
+		"one entry for each agent; it may also have label, thinking, "
+		"toolsAllow and toolsDeny (names of tools), and verification "
+		"{artifacts: [{path, json, minItems, requiredKeys, minBytes}]}",
 		.of = &subagent, .min = 1, .max = 20),
 	    SCHEMA_MAY("wait", BOOL,
 		"wait for the decision; true is the default. Results come "
@@ -322,8 +326,7 @@ const struct schema api_team_request_params = {
 	    TEXT("message", BODY_MAX, "the question, complete in itself"),
 	    MAY_STRINGS("options", 20, "answers to choose from"),
 	    MAY_INT("timeoutSeconds", 1, 1000000000,
-		"from 10 to 3600; the default is 300, and 3600 if a "
-		"person is asked"),
+		"10 to 3600; 300 by default, 3600 if a person is asked"),
 	    SCHEMA_END,
 	},
 };

@@ -55,35 +55,97 @@ made(struct json_object *value)
 	return value;
 }
 
-/* What the daemon adds is not for the model. */
-static struct json_object *
-input_schema(const struct api_method *method)
+/* The tools that every request of a session carries to the model; a client that
+ * can search for tools loads the others when they are needed. */
+static const struct mcp_always {
+	const char *tool;
+	bool flat; /* the members of its lists are named by their help only */
+	const char *hidden[14]; /* members that its help names, or nobody
+				 * needs; NULL terminated */
+} always[] = {
+	{ "report_completion", true, { NULL } },
+	{ "request_orchestrator", true, { NULL } },
+	{ "agent_spawn", false,
+	    { "suggested_actor_id", "local_max_depth", "completionReport",
+		"progressReporting", "wait", "label", "thinking", "toolsAllow",
+		"toolsDeny", "verification", NULL } },
+};
+
+/* What is told in the answer if it is passed. */
+static const char *const limits[] = { "maxLength", "minLength", "maxItems",
+	"minItems", "minimum", "maximum" };
+
+static void
+mcp_thin(struct json_object *schema, const struct mcp_always *how, bool item);
+
+static void
+mcp_thin_members(struct json_object *members, const struct mcp_always *how)
 {
-	static const char *const hidden[] = { "worker", "call" };
+	json_object_object_foreach(members, key, member)
+	{
+		(void)key;
+		mcp_thin(member, how, false);
+	}
+}
+
+static void
+mcp_thin(struct json_object *schema, const struct mcp_always *how, bool item)
+{
+	struct json_object *members = json_member(schema, "properties");
+
+	for (size_t i = 0; i < nitems(limits); i++)
+		json_object_object_del(schema, limits[i]);
+	if (!json_object_is_type(
+		json_member(schema, "additionalProperties"), json_type_object))
+		json_object_object_del(schema, "additionalProperties");
+	if (json_member(schema, "items") != NULL)
+		mcp_thin(json_member(schema, "items"), how, true);
+	if (item && how->flat) {
+		json_object_object_del(schema, "properties");
+		json_object_object_del(schema, "required");
+	} else if (members != NULL) {
+		for (size_t i = 0; how->hidden[i] != NULL; i++)
+			json_object_object_del(members, how->hidden[i]);
+		mcp_thin_members(members, how);
+	}
+}
+
+static struct json_object *
+mcp_tool(const struct api_method *method)
+{
+	struct json_object *tool = made(json_object_new_object());
 	struct schema_field whole = { .type = SCHEMA_OBJECT,
 		.of = method->params };
-	struct json_object *schema = schema_print(&whole), *members = NULL;
+	struct json_object *schema = schema_print(&whole);
+	struct json_object *members = json_member(schema, "properties"), *meta;
+	const char *name = tool_name(method);
 
+	/* What the daemon adds is not for the model. */
+	json_object_object_del(members, "worker");
+	json_object_object_del(members, "call");
 	json_object_object_del(schema, "$schema");
-	json_object_object_get_ex(schema, "properties", &members);
-	for (size_t i = 0; i < nitems(hidden); i++)
-		json_object_object_del(members, hidden[i]);
-	return schema;
+	json_set_string(tool, "name", name);
+	json_set_string(tool, "description", method->help);
+	json_set(tool, "inputSchema", schema);
+	for (size_t i = 0; i < nitems(always); i++)
+		if (strcmp(always[i].tool, name) == 0) {
+			mcp_thin(schema, &always[i], false);
+			meta = made(json_object_new_object());
+			json_set_bool(meta, "anthropic/alwaysLoad", true);
+			json_set(tool, "_meta", meta);
+		}
+	return tool;
 }
 
 struct json_object *
 mcp_tools(const struct mcp_server *server)
 {
-	struct json_object *list = made(json_object_new_array()), *tool;
+	struct json_object *list = made(json_object_new_array());
 
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		if (!(m->flags & API_TOOL) || !is_offered(server, tool_name(m)))
 			continue;
-		tool = made(json_object_new_object());
-		json_set_string(tool, "name", tool_name(m));
-		json_set_string(tool, "description", m->help);
-		json_set(tool, "inputSchema", input_schema(m));
-		if (json_object_array_add(list, tool) < 0)
+		if (json_object_array_add(list, mcp_tool(m)) < 0)
 			fatalx("out of memory: the list of tools");
 	}
 	return list;
@@ -178,21 +240,17 @@ add_instructions(const struct mcp_server *server, struct buf *out)
 		    "report_completion." },
 		{ "request_orchestrator",
 		    " What you cannot decide yourself, ask with "
-		    "request_orchestrator, which waits for the answer." },
+		    "request_orchestrator." },
 		{ "mail_send",
-		    " Mail reaches you by itself, in your prompts and after "
-		    "your tools: do not poll mail_inbox." },
+		    " Mail reaches you by itself: do not poll mail_inbox." },
 		{ "agent_spawn",
-		    " agent_spawn starts whole agents, each in a worktree of "
-		    "its own, for parts of your task that can be done at the "
-		    "same time; for reading and searching your own subagents "
-		    "are cheaper. How an agent ended comes to you as one "
-		    "message: end your turn to wait for it." },
+		    " agent_spawn starts whole agents; for reading and "
+		    "searching your own subagents are cheaper." },
 	};
 
 	buf_adds(out,
 	    "llmc runs this session without a person beside it, and these are "
-	    "its tools.");
+	    "its tools: mail and reservations of files among agents too.");
 	for (size_t i = 0; i < nitems(parts); i++)
 		if (is_offered(server, parts[i].tool))
 			buf_adds(out, parts[i].text);

@@ -379,6 +379,10 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    "instance concurrency text", .colour = "1"),
 	SHOWN(AUTO_ENDS, INFO, "daemon_shutdown", "auto mode ends: {reason}",
 	    "auto mode ends[: {reason}]", "instance reason", .colour = "1"),
+	SHOWN(AGENT_VERSION, INFO, "agent_version",
+	    "the agent is Claude Code {text}[, before {reason}]",
+	    "Claude Code {text}[, before {reason}]", "worker text reason",
+	    .colour = "2"),
 	SHOWN(TASK_ASSIGNED, INFO, "task_assigned", "task assigned",
 	    "{worker_name} gets {task}[, attempt {attempt}]"
 	    "[: {task_excerpt}]",

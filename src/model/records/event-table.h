@@ -138,6 +138,8 @@ enum event_kind {
 	/* Auto mode and its tasks. */
 	EVENT_AUTO_BEGINS, /* instance, concurrency, text: the source */
 	EVENT_AUTO_ENDS, /* instance, reason */
+	EVENT_AGENT_VERSION, /* worker, text: the version of Claude Code; once
+			      * in a run, and when it changes */
 	EVENT_TASK_ASSIGNED, /* worker, task, title, attempt */
 	EVENT_TASK_COMPLETED, /* worker, task, result */
 	EVENT_VERIFIED, /* worker, task, result, commit, reason */

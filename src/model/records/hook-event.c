@@ -33,6 +33,7 @@ static const struct {
 	{ "PreToolUse", HOOK_TOOL_BEGINS },
 	{ "PostToolUse", HOOK_TOOL_ENDS },
 	{ "PostToolUseFailure", HOOK_TOOL_ENDS },
+	{ "PermissionDenied", HOOK_TOOL_ENDS },
 	{ "Notification", HOOK_NOTIFICATION },
 	{ "Stop", HOOK_STOP },
 	{ "StopFailure", HOOK_STOP_FAILURE },

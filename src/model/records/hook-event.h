@@ -20,7 +20,7 @@ enum hook_kind {
 	HOOK_SESSION_END,
 	HOOK_PROMPT, /* UserPromptSubmit */
 	HOOK_TOOL_BEGINS,
-	HOOK_TOOL_ENDS, /* successfully or not */
+	HOOK_TOOL_ENDS, /* successfully or not, or it was denied */
 	HOOK_NOTIFICATION,
 	HOOK_STOP,
 	HOOK_STOP_FAILURE,

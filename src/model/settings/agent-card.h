@@ -118,6 +118,14 @@ void fleet_table_add(const struct settings *settings, struct buf *out);
 #define TOOL_REPORT_PROGRESS   "mcp__llmc__report_progress"
 #define TOOL_REPORT_COMPLETION "mcp__llmc__report_completion"
 
+/* The built-in tools of Claude Code that no worker gets, whatever its settings
+ * say: what asks or tells a person, who is not there; what leaves the task or
+ * its worktree; what begins work that llmc does not watch, or sends it
+ * elsewhere. */
+extern const char *const claude_denied_tools[];
+/* The others, which it gets unless they are disallowed. */
+extern const char *const claude_tools[];
+
 struct tool_scope {
 	bool all; /* every tool that is not denied */
 	char **allow; /* otherwise these; may be NULL = none */

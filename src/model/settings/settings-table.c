@@ -194,6 +194,10 @@ const struct setting settings_table[] = {
 		    "minutes, gemini one.",
 	    .min = 100, .max = HOUR },
 
+	{ "defaults.subagents", SETTING_INT, "0",
+	    .help = "Subagents that a session may run at the same time; 0 = "
+		    "as many as Claude Code allows, which is 20.",
+	    .min = 0, .max = 1000 },
 	{ "defaults.sandbox", SETTING_CHOICE, "\"off\"",
 	    .help = "What a worker can reach: everything that you can "
 		    "(off), a clone of its own (worktree), or that and the "

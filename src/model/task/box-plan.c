@@ -730,7 +730,7 @@ box_plan_allows(const char *variable, const char *const *more, bool boxed)
 		"TSAN_OPTIONS", "UBSAN_OPTIONS", NULL };
 	/* What the agent needs to work, and its own settings. */
 	static const char *const agents[] = { "LC_", "CLAUDE_CODE_",
-		"ANTHROPIC_", NULL };
+		"ANTHROPIC_", "OTEL_", NULL };
 	static const char *const ours[] = { "DISABLE_", "LLMC_", "GIT_", NULL };
 	/* A box has its own, or none of what they lead to. The folders of
 	 * toolchains: without them a build fails, or another one is used. */

@@ -389,9 +389,9 @@ add_questions(const struct prompt_facts *facts, struct buf *out)
 		    decide);
 	else if (facts->answers != NULL)
 		buf_addf(out,
-		    "%s What you cannot decide, ask %s with the tool "
-		    "request_orchestrator, which waits for the answer; do not "
-		    "end your turn with a question.\n\n",
+		    "%s What you cannot, ask %s with the tool "
+		    "request_orchestrator; do not end your turn with a "
+		    "question.\n\n",
 		    decide, facts->answers);
 	else
 		buf_addf(out,
@@ -408,13 +408,11 @@ prompt_task(const struct prompt_facts *facts, struct buf *out)
 
 	buf_addf(out,
 	    "You are working in the git worktree %s, on branch %s, which "
-	    "starts from %s of the repository %s.\n\n",
+	    "starts from %s.\n\n"
+	    "- Stay inside this worktree: other checkouts of the repository "
+	    "are not yours.\n",
 	    worktree, or_words(facts->branch, "that is checked out"),
-	    or_words(facts->default_branch, "the default branch"),
-	    or_words(facts->root, "it belongs to"));
-	buf_adds(out,
-	    "- Stay inside this worktree: use relative paths, and do not read "
-	    "or change other checkouts of the repository.\n");
+	    or_words(facts->default_branch, "the default branch"));
 	buf_adds(out,
 	    facts->report_only ?
 		"- Change no files and commit nothing. Your work is a report: "
@@ -423,15 +421,13 @@ prompt_task(const struct prompt_facts *facts, struct buf *out)
 		"- Follow the repository's own instructions (AGENTS.md, "
 		"CLAUDE.md) and run its checks before you commit.\n"
 		"- Finish with exactly one commit on this branch and a clean "
-		"`git status`; amend rather than add a second commit. If "
-		"nothing needs to change, commit nothing and say why.\n");
-	buf_adds(out,
-	    "- Do not push, and do not switch or change other branches.\n");
+		"`git status`; amend rather than add a second one. If nothing "
+		"needs to change, commit nothing and say why.\n");
+	buf_adds(out, "- Do not push, and do not touch other branches.\n");
 	if (!facts->by_hand)
 		buf_adds(out,
-		    "- If you cannot go on without something that only a "
-		    "person can give you, such as access or a credential, end "
-		    "your turn with this block, and a person is asked:\n"
+		    "- If only a person can give you what you need, such as "
+		    "access, end your turn with this, and one is asked:\n"
 		    "```json\n{\"overseerUpdate\": {\"status\": \"blocked\", "
 		    "\"blockers\": [\"what is missing\"]}}\n```\n");
 	add_questions(facts, out);

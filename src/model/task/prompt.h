@@ -56,7 +56,6 @@ bool prompt_carries(const char *submitted, const char *receipt);
  * role if any; the task. Members may be NULL if unknown. */
 struct prompt_facts {
 	const char *worktree;
-	const char *root;
 	const char *branch;
 	const char *default_branch;
 	const char *role;

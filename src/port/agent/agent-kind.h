@@ -85,6 +85,8 @@ struct agent_kind {
 	const char *name; /* as in the settings */
 	const char *command; /* key of the setting with its program */
 	const char *install; /* what to do if that is not there */
+	const char *tested; /* the newest version that llmc was tested with */
+	const char *oldest; /* that works; NULL = not known */
 	const char *log_in; /* what a person types for that */
 	unsigned can; /* AGENT_* */
 	int64_t start_ms; /* that it may take to start, whatever less
@@ -229,6 +231,7 @@ const char *agent_string(const struct agent_launch *launch, const char *key);
 size_t agent_list(const struct agent_launch *launch, const char *key,
     const char *const **ret_items);
 bool agent_bool(const struct agent_launch *launch, const char *key);
+int64_t agent_int(const struct agent_launch *launch, const char *key);
 
 const struct launch_choice *agent_choice(const struct agent_launch *launch);
 const char *agent_mode(const struct agent_launch *launch);

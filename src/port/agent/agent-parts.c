@@ -53,6 +53,15 @@ agent_list(const struct agent_launch *launch, const char *key,
 	return settings_list(launch->settings, path.data, ret_items);
 }
 
+int64_t
+agent_int(const struct agent_launch *launch, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	settings_worker_path(launch->settings, launch->worker, key, &path);
+	return settings_int(launch->settings, path.data);
+}
+
 bool
 agent_bool(const struct agent_launch *launch, const char *key)
 {

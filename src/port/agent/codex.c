@@ -155,6 +155,7 @@ static const char *const codex_shared[] = { "prompts", "skills", "rules",
 const struct agent_kind codex_kind = {
 	.name = "codex",
 	.command = "codex_command",
+	.tested = "0.169.0",
 	.install = "install Codex (npm install -g @openai/codex), or: llmc "
 		   "config set defaults.codex_command PATH",
 	.log_in = "codex login",

@@ -426,6 +426,7 @@ static const char *const gemini_shared[] = { FOLDER "/commands",
 const struct agent_kind gemini_kind = {
 	.name = "gemini",
 	.command = "gemini_command",
+	.tested = "0.61.0",
 	.install = "install Gemini CLI (npm install -g @google/gemini-cli), "
 		   "or: llmc config set defaults.gemini_command PATH",
 	.log_in = "gemini",

@@ -401,6 +401,7 @@ static const char *const opencode_shared[] = { NULL };
 const struct agent_kind opencode_kind = {
 	.name = "opencode",
 	.command = "opencode_command",
+	.tested = "1.18.18",
 	.install = "install OpenCode (npm install -g opencode-ai), or: llmc "
 		   "config set defaults.opencode_command PATH",
 	.log_in = "opencode auth login",

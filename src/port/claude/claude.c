@@ -9,6 +9,7 @@
 #include "mcp.h"
 #include "preflight.h"
 #include "settings.h"
+#include "setup.h"
 #include "workspace.h"
 
 #define MILLION 1000000
@@ -219,13 +220,6 @@ claude_home_trust(const char *file, const char *root, const char *api_key,
 	return json_save(file, json, 0600, err);
 }
 
-/* Tools that are always disallowed: questions block even when permissions are
- * bypassed; plan mode and worktree tools leave the task; the others start
- * things that llmc does not watch. */
-static const char *const denied_tools[] = { "AskUserQuestion", "EnterPlanMode",
-	"ExitPlanMode", "EnterWorktree", "ExitWorktree", "ScheduleWakeup",
-	"CronCreate", "SendMessage", "ListAgents", NULL };
-
 /* Tools of our own, allowed without a question. */
 static const char *const own_tools[] = { "mcp__llmc__*", NULL };
 
@@ -243,6 +237,8 @@ static const struct {
 	{ "PostToolUse", 5 },
 	{ "PostToolUseFailure", 5 },
 	{ "PermissionRequest", 10 },
+	{ "PermissionDenied", 10 },
+	{ "Elicitation", 10 },
 	{ "Notification", 10 },
 	{ "Stop", 60 },
 	{ "StopFailure", 10 },
@@ -269,6 +265,13 @@ add_tools(char ***argv, const struct agent_launch *launch, const char *flag,
 }
 
 static bool
+claude_is_boxed(const struct agent_launch *launch)
+{
+	return launch->sandboxed &&
+	    strcmp(agent_string(launch, "sandbox"), "off") != 0;
+}
+
+static bool
 keeps_memory(const struct agent_launch *launch)
 {
 	return agent_choice(launch)->limited && !agent_bool(launch, "isolate");
@@ -281,8 +284,7 @@ keeps_memory(const struct agent_launch *launch)
 static const char *
 setting_sources(const struct agent_launch *launch)
 {
-	bool boxed = launch->sandboxed &&
-	    strcmp(agent_string(launch, "sandbox"), "off") != 0;
+	bool boxed = claude_is_boxed(launch);
 	bool memory = keeps_memory(launch);
 
 	if (agent_bool(launch, "isolate"))
@@ -334,7 +336,7 @@ claude_argv(const struct agent_launch *launch)
 	add_tools(&argv, launch, "--allowedTools", "allowed_tools",
 	    launch->tools ? own_tools : NULL, NULL);
 	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
-	    denied_tools, choice->deny);
+	    claude_denied_tools, choice->deny);
 	agent_add_extra(launch, &argv);
 	return argv;
 }
@@ -342,11 +344,22 @@ claude_argv(const struct agent_launch *launch)
 char **
 claude_env(const struct agent_launch *launch)
 {
+	int64_t subagents = agent_int(launch, "subagents");
 	char **env = NULL;
 
 	/* Classic rendering: scrollback works, and bracketed paste is asked
 	 * for before SessionStart. */
 	strv_add(&env, "CLAUDE_CODE_NO_FLICKER=0");
+	/* A version that changes under a fleet changes its hooks and tools. */
+	strv_add(&env, "DISABLE_AUTOUPDATER=1");
+	/* It would take the keys out of what the agent runs, but also end the
+	 * permission mode that was chosen: then nothing may be run unasked. */
+	strv_add(&env, "CLAUDE_CODE_SUBPROCESS_ENV_SCRUB=0");
+	strv_add(&env, "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS=0");
+	if (subagents > 0)
+		strv_take(&env,
+		    xasprintf("CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS=%" PRId64,
+			subagents));
 	if (launch->tools)
 		strv_take(&env,
 		    xasprintf("MCP_TOOL_TIMEOUT=%d", MCP_TOOL_TIMEOUT_MS));
@@ -450,6 +463,29 @@ status_line(const struct agent_launch *launch)
 	return line;
 }
 
+/* Its file tools write into the worktree only, in every permission mode; what
+ * a box lets it write to, and its own temporary folder, are open to them too.
+ * Commands are not held by this. */
+static struct json_object *
+fence(const struct agent_launch *launch)
+{
+	struct json_object *permissions = json_object_new_object();
+	struct json_object *more = json_object_new_array();
+	cleanup_free char *tmpdir =
+	    workplace_tmpdir(launch->workspace, launch->index);
+	const char *const *paths;
+	size_t count = agent_list(launch, "sandbox_write", &paths);
+
+	json_set_bool(
+	    permissions, "blockWritesOutsideWorkingDirectories", true);
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(more, json_object_new_string(paths[i]));
+	json_object_array_add(more,
+	    json_object_new_string(claude_is_boxed(launch) ? "/tmp" : tmpdir));
+	json_set(permissions, "additionalDirectories", more);
+	return permissions;
+}
+
 struct json_object *
 claude_settings(const struct agent_launch *launch)
 {
@@ -464,6 +500,13 @@ claude_settings(const struct agent_launch *launch)
 	json_set_bool(settings, "spinnerTipsEnabled", false);
 	json_set_int(settings, "feedbackSurveyRate", 0);
 	json_set_string(settings, "crossSessionInbound", "refuse");
+	/* A workflow starts dozens of agents that no budget sees coming. */
+	json_set_bool(settings, "disableWorkflows", true);
+	/* Notes that sessions leave for each other reach some workers and not
+	 * others, by their sandbox, and no person reviews them. */
+	json_set_bool(settings, "autoMemoryEnabled", false);
+	if (!launch->repair)
+		json_set(settings, "permissions", fence(launch));
 	/* Otherwise a file in the worktree could turn the guard off. */
 	json_set_bool(settings, "disableAllHooks", false);
 	for (size_t i = 0; i < nitems(claude_hooks); i++)
@@ -488,8 +531,6 @@ claude_mcp(const struct agent_launch *launch)
 	json_set_string(server, "type", "stdio");
 	json_set_string(server, "command", words[0]);
 	json_set(server, "args", strv_to_json(words + 1));
-	/* Otherwise the agent must search for its tools first. */
-	json_set_bool(server, "alwaysLoad", true);
 	json_set(servers, "llmc", server);
 	json_set(file, "mcpServers", servers);
 	return file;
@@ -718,8 +759,10 @@ static const char *const print_env[] = {
 #define CLAUDE_KIND                                                            \
 	.command = "agent_command",                                            \
 	.install = "install Claude Code (npm install -g "                      \
-		   "@anthropic-ai/claude-code), or set another program: llmc " \
-		   "config set defaults.agent_command PROGRAM",                \
+		   "@anthropic-ai/claude-code, with Node 22 or newer: with "   \
+		   "an older one npm installs 2.1.197), or set another "       \
+		   "program: llmc config set defaults.agent_command PROGRAM",  \
+	.tested = "2.1.328", .oldest = "2.1.314",                              \
 	.log_in = "claude auth login", .print = claude_print_argv,             \
 	.print_env = print_env, .transcripts = "projects", .folder = "claude", \
 	.variable = "CLAUDE_CONFIG_DIR", .home = "/.claude",                   \

@@ -59,6 +59,8 @@ static const struct schema_field member_fields[] = {
 	FIELD("run_ids", run_ids),
 	FIELD("run_id", run_id),
 	FIELD("run_key", run_key),
+	FIELD("agent_version", agent_version),
+	FIELD("agent_version_run", agent_version_run),
 	FIELD("run_ms", run_ms),
 	FIELD("repairs_ms", repairs_ms),
 	FIELD("source_waits", source_waits),

@@ -36,6 +36,9 @@ struct state {
 	uint64_t run_ids; /* runs of auto mode numbered so far */
 	char *run_id; /* "r17": of this run, or the last; NULL = none yet */
 	char *run_key; /* by which the next daemon knows that it goes on */
+	char *agent_version; /* of Claude Code, as a session said; NULL = not
+			      * known */
+	char *agent_version_run; /* the run in which it was told, or NULL */
 	int64_t run_ms; /* when it began, in milliseconds */
 	bool source_waits; /* the source had tasks while a worker was idle */
 	int64_t last_task_completion_unix, last_task_assignment_unix;
