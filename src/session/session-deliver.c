@@ -5,14 +5,16 @@
  * Each action is saved before anything is typed.
  */
 #include "base.h"
+#include "agent-kind.h"
 #include "prompt.h"
 #include "session-private.h"
 #include "tmux.h"
 #include "transcript.h"
 #include "worker.h"
 
-#define HOLD_MS   5000 /* that the first prompt waits for tools, at most */
-#define SETTLE_MS 100 /* from the answer of our server to their use */
+#define HOLD_MS    5000 /* that the first prompt waits for tools, at most */
+#define PIECES_MAX 65536 /* bytes; more are pasted at once */
+#define SETTLE_MS  100 /* from the answer of our server to their use */
 
 void
 session_prompt(
@@ -172,12 +174,17 @@ static void
 paste_now(void *arg)
 {
 	struct session *s = arg;
-	cleanup_buf struct buf text = BUF_INIT;
+	const struct agent_kind *kind =
+	    agent_kind_of_folder(s->record->projects);
+	cleanup_buf struct buf text = BUF_INIT, pieces = BUF_INIT;
 
 	if (!is_still(s, PROMPT_PASTED))
 		return;
 	prompt_with_receipt(s->record->receipt, s->record->pending, &text);
-	tmux_paste(s->host->tmux, s->name, text.data, true, on_typed, s);
+	if (kind != NULL && kind->marks_pastes && text.len <= PIECES_MAX)
+		prompt_pieces(text.data, &pieces);
+	tmux_paste(s->host->tmux, s->name,
+	    pieces.len > 0 ? pieces.data : text.data, true, on_typed, s);
 }
 
 static void

@@ -110,6 +110,46 @@ TEST(what_is_no_receipt_is_none)
 	ck_assert_uint_eq(strlen(receipt), PROMPT_RECEIPT_SIZE - 1);
 }
 
+/* Those of a line or a part of one; nothing is lost between them. */
+TEST(a_paste_is_made_of_small_ones)
+{
+	static const char seam[] = "\033[201~\033[200~";
+	cleanup_buf struct buf text = BUF_INIT, out = BUF_INIT,
+			       joined = BUF_INIT;
+
+	buf_adds(&text, "[llmc 1] one\n\ntwo\n\n\n\nthree ");
+	while (text.len < 3000)
+		buf_adds(&text, "\xc3\xa9");
+	prompt_pieces(text.data, &out);
+	for (const char *at = out.data; *at != '\0';) {
+		const char *end = strstr(at, seam);
+		size_t n = end != NULL ? (size_t)(end - at) : strlen(at);
+		size_t lines = 0;
+
+		for (size_t i = 0; i < n; i++)
+			lines += at[i] == '\n';
+		ck_assert_uint_le(lines, 2);
+		ck_assert_uint_le(n, 502);
+		ck_assert(text_utf8_valid(at, n));
+		buf_add(&joined, at, n);
+		at += n + (end != NULL ? strlen(seam) : 0);
+	}
+	ck_assert_str_eq(joined.data, text.data);
+	buf_clear(&out);
+	prompt_pieces("one line", &out);
+	ck_assert_str_eq(out.data, "one line");
+}
+
+TEST(a_receipt_is_found_in_what_is_marked_as_pasted)
+{
+	char receipt[PROMPT_RECEIPT_SIZE];
+
+	ck_assert(prompt_receipt(
+	    "\n<pasted_content id=\"112a\">\n[llmc 17] x", receipt));
+	ck_assert_str_eq(receipt, "17");
+	ck_assert(!prompt_receipt("<pasted_content ", receipt));
+}
+
 static void
 assert_says(const struct buf *text, const char *words)
 {

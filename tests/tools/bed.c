@@ -3,8 +3,9 @@
 #include "bed.h"
 #include "bed-private.h"
 
-#define TICK_MS  5
-#define AGAIN_MS 500 /* before a key is pressed again */
+#define PIECE_MAX 500 /* bytes of a paste */
+#define TICK_MS   5
+#define AGAIN_MS  500 /* before a key is pressed again */
 
 /* ---- children */
 
@@ -296,7 +297,16 @@ bed_bracket(struct bed *bed, const char *text, const char *end)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 
-	buf_addf(&bytes, "\033[200~%s\033[201~%s", text, end);
+	/* As llmc does: prompt_pieces(). */
+	for (size_t n; *text != '\0'; text += n) {
+		n = strcspn(text, "\n");
+		if (n > PIECE_MAX)
+			n = text_cut(text, strlen(text), PIECE_MAX);
+		else if (text[n] == '\n')
+			n += text[n + 1] == '\n' ? 2 : 1;
+		buf_addf(&bytes, "\033[200~%.*s\033[201~", (int)n, text);
+	}
+	buf_adds(&bytes, end);
 	bed_send(bed, &bytes);
 }
 

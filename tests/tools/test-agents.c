@@ -212,7 +212,11 @@ generated(const char *text)
 		return xstrdup(text);
 	for (int i = 0; i < lines; i++)
 		buf_addf(&out, "%sline %03d of a long prompt, %*s and its end",
-		    i > 0 ? "\n" : "", i, lines > 50 ? 40 : 0, "");
+		    i == 0          ? "" :
+			i % 10 == 3 ? "\n\n" :
+			i == 44     ? "\n\n\n\n" :
+				      "\n",
+		    i, lines > 50 ? 40 : 0, "");
 	return buf_take(&out);
 }
 

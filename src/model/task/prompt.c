@@ -289,6 +289,9 @@ prompt_commit_trailers(const char *task, const char *goal, struct buf *message)
 
 #define RECEIPT_HEAD    "[llmc "
 #define RECEIPT_TAIL    "] "
+#define PASTED          "<pasted_content "
+#define PIECE_MAX       500 /* bytes; Claude Code marks 800, or some lines */
+#define PIECE_SEAM      "\033[201~\033[200~"
 #define TASK_LINES      3 /* of the task, in a conflict prompt */
 #define TASK_LINE_BYTES 200
 
@@ -341,14 +344,43 @@ prompt_with_receipt(const char *receipt, const char *text, struct buf *out)
 	buf_addf(out, RECEIPT_HEAD "%s" RECEIPT_TAIL "%s", receipt, text);
 }
 
+void
+prompt_pieces(const char *text, struct buf *out)
+{
+	size_t left = strlen(text), n;
+
+	for (bool first = true; left > 0; first = false) {
+		n = strcspn(text, "\n");
+		if (n > PIECE_MAX)
+			n = text_cut(text, left, PIECE_MAX);
+		else if (text[n] == '\n')
+			n += text[n + 1] == '\n' ? 2 : 1;
+		if (!first)
+			buf_adds(out, PIECE_SEAM);
+		buf_add(out, text, n);
+		text += n;
+		left -= n;
+	}
+}
+
 bool
 prompt_receipt(const char *submitted, char out[PROMPT_RECEIPT_SIZE])
 {
-	const char *receipt = submitted + strlen(RECEIPT_HEAD);
+	const char *receipt;
 	size_t len = 0;
 
+	/* Claude Code may mark it as pasted. */
+	while (*submitted == '\n')
+		submitted++;
+	if (text_begins(submitted, PASTED)) {
+		submitted += strcspn(submitted, ">\n");
+		submitted += *submitted == '>';
+		while (*submitted == '\n')
+			submitted++;
+	}
 	if (!text_begins(submitted, RECEIPT_HEAD))
 		return false;
+	receipt = submitted + strlen(RECEIPT_HEAD);
 	while (isalnum((unsigned char)receipt[len]) || receipt[len] == '-')
 		len++;
 	if (len == 0 || len >= PROMPT_RECEIPT_SIZE || receipt[len] != ']')

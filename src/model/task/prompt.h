@@ -44,6 +44,11 @@ bool prompt_clean(const char *text, size_t len, struct buf *out);
 void
 prompt_with_receipt(const char *receipt, const char *text, struct buf *out);
 
+/* The text for a bracketed paste, as pastes of a line or a part of one each.
+ * Claude Code tells its model of a longer paste that the user may not have
+ * written it. */
+void prompt_pieces(const char *text, struct buf *out);
+
 /* Copy the receipt at the start of a submitted prompt into out; false if there
  * is none. */
 bool prompt_receipt(const char *submitted, char out[PROMPT_RECEIPT_SIZE]);

@@ -30,6 +30,25 @@ agent_kind_find(const char *name)
 }
 
 const struct agent_kind *
+agent_kind_of_folder(const char *projects)
+{
+	const struct agent_kind *found = NULL;
+	size_t best = 0;
+
+	for (size_t i = 0; projects != NULL && agent_kinds[i] != NULL; i++) {
+		cleanup_free char *end =
+		    xasprintf("/%s", agent_kinds[i]->transcripts);
+
+		/* That of one kind ends as that of another. */
+		if (text_ends(projects, end) && strlen(end) > best) {
+			best = strlen(end);
+			found = agent_kinds[i];
+		}
+	}
+	return found;
+}
+
+const struct agent_kind *
 agent_kind_of(const struct settings *settings, const char *worker,
     const struct launch_choice *choice)
 {

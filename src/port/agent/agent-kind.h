@@ -85,6 +85,7 @@ struct agent_kind {
 	const char *name; /* as in the settings */
 	const char *command; /* key of the setting with its program */
 	const char *install; /* what to do if that is not there */
+	bool marks_pastes; /* its model is told which words were pasted */
 	const char *tested; /* the newest version that llmc was tested with */
 	const char *oldest; /* that works; NULL = not known */
 	const char *log_in; /* what a person types for that */
@@ -149,6 +150,10 @@ extern const struct agent_kind *const agent_kinds[];
 
 /* NULL if there is none of that name. */
 const struct agent_kind *agent_kind_find(const char *name);
+
+/* That which has its transcripts in such a folder; NULL if there is none, or
+ * the folder is NULL. */
+const struct agent_kind *agent_kind_of_folder(const char *projects);
 
 /* That of a worker's sessions; choice may be NULL. Repairs are done by the
  * first one: it is the one that loads nothing of what has landed. */

@@ -774,6 +774,7 @@ const struct agent_kind claude_kind = {
 	CLAUDE_KIND,
 	.name = "claude",
 	.can = CLAUDE_CAN | AGENT_STATUS | AGENT_QUEUES,
+	.marks_pastes = true,
 	.prepare = claude_prepare,
 	.state_file = claude_home_file,
 	.look = claude_look,
