@@ -112,6 +112,28 @@ START_TEST(little_of_llmc_is_in_a_request_and_no_tool_is_new)
 }
 END_TEST
 
+/* As if it had been typed: what is pasted may not be the user's. */
+START_TEST(its_task_is_its_users_words)
+{
+	struct json_object *line;
+	const char *prompts;
+
+	auto_task("a.md", TASK "\nfake: commit a.txt x\n%s",
+	    e2e_sh(NULL,
+		"for i in $(seq 100); do echo \"line $i of a long task\"; "
+		"echo; done")
+		->out);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_history("a.txt: x", NULL);
+	line = first_request();
+	prompts =
+	    json_object_to_json_string(json_object_object_get(line, "prompts"));
+	e2e_has(prompts, "line 100 of a long task");
+	ck_assert_ptr_null(strstr(prompts, "pasted_content"));
+	json_object_put(line);
+}
+END_TEST
+
 START_TEST(its_file_tools_stay_in_its_worktree)
 {
 	const char *outside = e2e_path("%s/outside.txt", unit_scratch());
@@ -144,6 +166,7 @@ unit_suite(void)
 	s = suite_create("given-real");
 	scenarios_add_test(
 	    s, begin, little_of_llmc_is_in_a_request_and_no_tool_is_new);
+	scenarios_add_test(s, begin, its_task_is_its_users_words);
 	scenarios_add_test(s, begin, its_file_tools_stay_in_its_worktree);
 	return s;
 }
