@@ -15,6 +15,8 @@
 #define RETRY_MS  100
 #define FINISH_MS 200
 
+#define LINE_COLUMNS (200 - 15) /* on a terminal, behind time and level */
+
 static const char cut_line[] = "[lines are missing here: they were not read]\n";
 
 void
@@ -429,7 +431,7 @@ static void
 log_terminal(enum log_level level, int64_t now, const char *message, size_t len,
     const char *const *pairs)
 {
-	cleanup_buf struct buf line = BUF_INIT;
+	cleanup_buf struct buf line = BUF_INIT, words = BUF_INIT;
 	time_t seconds = (time_t)(now / 1000);
 	struct tm tm = { 0 };
 
@@ -440,11 +442,20 @@ log_terminal(enum log_level level, int64_t now, const char *message, size_t len,
 		    log_levels[level].colour, log_levels[level].name);
 	else
 		buf_addf(&line, "%-5s ", log_levels[level].name);
-	text_add_words(&line, message, len);
+	text_add_words(&words, message, len);
 	for (; pairs[0] != NULL; pairs += 2) {
-		buf_addf(&line, " %s=", pairs[0]);
-		text_add_words(&line, pairs[1], strlen(pairs[1]));
+		buf_addf(&words, " %s=", pairs[0]);
+		text_add_words(&words, pairs[1], strlen(pairs[1]));
 	}
+	/* The file has it whole; what an error says ends with what to do. */
+	len = text_width_cut(words.data, words.len, LINE_COLUMNS);
+	if (log_state.path != NULL && level < LOG_LEVEL_ERROR &&
+	    len < words.len) {
+		buf_truncate(&words,
+		    text_width_cut(words.data, words.len, LINE_COLUMNS - 3));
+		buf_adds(&words, "...");
+	}
+	buf_add(&line, words.data, words.len);
 	buf_addc(&line, '\n');
 	outlet_write(&log_state.terminal, line.data, line.len);
 }

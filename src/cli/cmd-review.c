@@ -171,13 +171,37 @@ reject_named(
 	return draft_end(cli, &draft, status);
 }
 
+static bool
+is_worker(struct cli *cli, const char *word)
+{
+	struct state state = { 0 };
+	bool found = roster_read(cli, &state, NULL) == 0 &&
+	    state_find(&state, word) != NULL;
+
+	state_release(&state);
+	return found;
+}
+
+/* One word that is a worker's name is that worker, as with accept. */
 static int
 reject_run(struct cli *cli, const struct cli_args *args)
 {
+	struct cli_args rest = *args;
 	const char *name = args->flags[FLAG_WORKER];
 
+	if (args->count == 2 && name != NULL)
+		return cli_misuse(cli, &cmd_reject, "name one worker");
+	if (name == NULL &&
+	    (args->count == 2 ||
+		(args->count == 1 && is_worker(cli, args->list[0])))) {
+		name = args->list[0];
+		rest.list++;
+		rest.count--;
+	}
+	args = &rest;
 	if (args->flags[FLAG_REJECT_COMMIT] != NULL && name == NULL)
-		return cli_misuse(cli, &cmd_reject, "--commit needs --worker");
+		return cli_misuse(
+		    cli, &cmd_reject, "--commit needs the name of the worker");
 	if (args->flags[FLAG_FROM] != NULL && args->count > 0)
 		return cli_misuse(cli, &cmd_reject,
 		    "give either TEXT or --from, whose file may have a text "
@@ -188,9 +212,10 @@ reject_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_reject = {
 	.name = "reject",
 	.group = CLI_LAND,
-	.usage = "[TEXT | --from FILE] [--worker WORKER] [--commit COMMIT]",
+	.usage = "[WORKER] [TEXT | --from FILE] [--commit COMMIT]",
 	.summary = "send finished work back with your reasons",
 	.help =
+	    "Without a name, that is the work you reviewed last. "
 	    "The worker keeps its conversation and its commits, and is told to "
 	    "fix what TEXT\nsays. TEXT - reads standard input; without TEXT, "
 	    "an editor opens with the diff:\nabove it you write what is wrong "
@@ -202,9 +227,9 @@ const struct cli_command cmd_reject = {
 	    "of the diff nor a comment is an error,\nand nothing is sent. If "
 	    "the worker has another commit than the one you reviewed,\nnothing "
 	    "is sent.\n",
-	.example = "reject 'A test is missing' --worker adam",
+	.example = "reject adam 'A test is missing'",
 	.flags = reject_flags,
-	.max_args = 1,
+	.max_args = 2,
 	.method = "worker.reject",
 	.run = reject_run,
 };

@@ -587,6 +587,7 @@ static const struct schema peek_shape =
 
 const struct cli_command cmd_peek = {
 	.name = "peek",
+	.group = CLI_WORKERS,
 	.usage = "[WORKER] [--lines N]",
 	.summary = "show the last lines of a worker's screen",
 	.help = "Without a name, shows the worker that was active last. Blank "

@@ -9,6 +9,7 @@
 
 #include "child.h"
 #include "cli-private.h"
+#include "config.h"
 #include "http-server.h"
 #include "workspace.h"
 
@@ -29,13 +30,24 @@ static const struct cli_flag web_flags[] = {
 #define ROOT_MS      2000 /* for the daemon of a root to answer */
 #define TAILSCALE_MS 3000
 
+/* Who opens the page wants it to be on. */
 static int
-check_enabled(struct cli *cli)
+check_enabled(struct cli *cli, bool turn_on)
 {
 	struct settings *settings = NULL;
+	struct err err = { 0 };
 	int status = cli_load_settings(cli, &settings);
+	bool off = status == CLI_OK && !settings_bool(settings, "web.enabled");
 
-	if (status == CLI_OK && !settings_bool(settings, "web.enabled"))
+	if (off && turn_on) {
+		if (config_change(
+			&cli->workspace, "web.enabled", "true", &err) < 0)
+			status = cli_fail_err(cli, "config", &err);
+		else
+			cli_warn(cli,
+			    "the page was off and is on now; to turn it off: "
+			    "llmc config set web.enabled false");
+	} else if (off)
 		status = cli_fail(cli, "web_off",
 		    "the page is off; turn it on: llmc config set web.enabled "
 		    "true");
@@ -274,7 +286,7 @@ web_run(struct cli *cli, const struct cli_args *args)
 		status = cli_fail(cli, "refused",
 		    "this is a worker's session, and the page is for people");
 	if (status == CLI_OK)
-		status = check_enabled(cli);
+		status = check_enabled(cli, args->flags[FLAG_OPEN] != NULL);
 	if (status == CLI_OK)
 		status = find_page(cli, &answer);
 	if (status != CLI_OK)
@@ -326,7 +338,7 @@ const struct cli_command cmd_web = {
 	    "answer and act there, too: llmc config set\nweb.mode work. The "
 	    "address contains a secret token: who has it can read everything\n"
 	    "that llmc shows, and in work mode change it. --open uses $BROWSER, "
-	    "or else xdg-open.\nWith web.origin set, a second address logs in "
+	    "or else xdg-open, and turns the page on.\nWith web.origin set, a second address logs in "
 	    "at the page's address with TLS, once.\n",
 	.example = "web --open",
 	.flags = web_flags,

@@ -162,6 +162,7 @@ static const struct schema add_shape = SCHEMA_SHAPE(
 
 const struct cli_command cmd_add = {
 	.name = "add",
+	.group = CLI_WORKERS,
 	.usage = "NAME [--model MODEL] [--role-prompt TEXT] "
 		 "[--excluded-from-pool] [--self-review]",
 	.summary = "create a worker",
@@ -648,6 +649,7 @@ wait_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_wait = {
 	.name = "wait",
+	.group = CLI_WORKERS,
 	.usage = "WORKER --until STATUS[,STATUS] [--timeout TIME]",
 	.summary = "wait until a worker reaches a status",
 	.help =

@@ -464,41 +464,6 @@ doctor_box_run(struct doctor *d, const char *mode)
 	return CLI_OK;
 }
 
-static int
-find_token(
-    const struct doctor *d, const struct forge_place *place, struct err *err)
-{
-	const char *set = settings_string(d->settings, "forge.token_file");
-	cleanup_free char *file =
-	    set[0] != '\0' ? workspace_resolve(&d->cli->workspace, set) : NULL;
-	struct buf token = BUF_INIT;
-	int r;
-
-	if (file == NULL && place->dialect == FORGE_GITHUB) {
-		cleanup_free char *host = forge_place_host(place);
-		const char *const argv[] = { "gh", "auth", "token",
-			"--hostname", host, NULL };
-		struct child_spec spec = { .argv = argv,
-			.deadline_ms = 10 * 1000 };
-		cleanup_child_result struct child_result result;
-
-		/* Does `gh` have a token? It is not shown. */
-		if (child_run(&spec, &result, NULL) == 0 &&
-		    child_succeeded(&result))
-			return 0;
-		return err_set(err, -ENOENT,
-		    "forge.token_file is not set, and `gh auth token` has no token "
-		    "for %s",
-		    host);
-	}
-	if (file == NULL)
-		return err_set(err, -EINVAL, "forge.token_file is not set");
-	r = curl_token(file, &token, err);
-	explicit_bzero(token.data, token.len);
-	buf_release(&token);
-	return r;
-}
-
 /* --- what the forge says ------------------------------------------------ */
 
 #define ASK_MS 5000
@@ -602,13 +567,9 @@ ask(const struct doctor *d, const struct forge_place *place, bool takes,
 void
 doctor_forge_check(struct doctor *d)
 {
-	static const char *const args[] = { "remote", "get-url", "origin",
-		NULL };
-	cleanup_buf struct buf origin = BUF_INIT;
 	cleanup_free char *detail = NULL, *words = NULL;
 	enum verdict verdict;
 	struct forge_place place = { 0 };
-	enum forge_dialect dialect = FORGE_NONE;
 	struct err err = { 0 };
 	bool takes, pulls;
 
@@ -619,24 +580,7 @@ doctor_forge_check(struct doctor *d)
 	pulls = lands_by_pull(d->settings);
 	if (!takes && !pulls)
 		return;
-	if (git_ask(d->cli->workspace.root, args, &origin, NULL) != 0)
-		err_set(&err, -ENOENT,
-		    "issues are claimed, and pull requests made, at the remote "
-		    "origin, which this repository does not have");
-	else
-		dialect = forge_dialect_of(
-		    settings_string(d->settings, "auto.source"),
-		    settings_string(d->settings, "forge.kind"), origin.data);
-	if (err.code == 0 && dialect == FORGE_NONE)
-		err_set(&err, -EINVAL,
-		    "auto.land is pull-request, and it is not known what "
-		    "origin is: set forge.kind to github or gitea");
-	else if (err.code == 0 &&
-	    forge_place_init(&place, dialect,
-		settings_string(d->settings, "forge.url"),
-		settings_string(d->settings, "forge.repo"), origin.data,
-		&err) == 0)
-		find_token(d, &place, &err);
+	forge_find(&d->cli->workspace, d->settings, &place, &err);
 	if (err.code < 0) {
 		doctor_note(d, VERDICT_FAIL, "forge", err.msg,
 		    takes ? "see FORGES in llmc.conf(5), or: llmc config set "

@@ -482,6 +482,10 @@ status_auto_show(struct status *s)
 	status_section(s->cli, "AUTO MODE");
 	show_failure(s, json);
 	show_counts(s, json, workers);
+	if (json_bool_or(s->head, "auto", false) && view_all_wait(s->view)) {
+		cli_coloured(s->cli, "1;31", "All workers wait for you");
+		buf_adds(&s->cli->text, ", nothing runs  (llmc asks)\n");
+	}
 	day = day_json(today(s));
 	show_day(s, day);
 	json_set(json, "today", day);

@@ -3,6 +3,7 @@
 /* Runs of auto mode, over daemons that end in any way. */
 #include "auto-world.h"
 #include "book.h"
+#include "persist.h"
 
 /* An overseer runs, with this id of its run. */
 static void
@@ -72,14 +73,18 @@ TEST(a_run_goes_on_as_long_as_its_overseer)
 	floor_world_settle(); /* it is saved */
 	auto_world_reopen(); /* killed */
 	live("r1");
+	auto_world.core->state.errors = 2;
+	persist_changed(auto_world.core);
 	auto_world_restart();
 	live("r1");
+	ck_assert_uint_eq(auto_world.core->state.errors, 2);
 	ck_assert_int_eq(auto_world.core->state.run_ms, begun);
 	expect_runs("r1 begins; r1 begins; r1 ends; r1 begins; ");
 	/* A person has started another one. */
 	oversee("O2");
 	auto_world_restart();
 	live("r2");
+	ck_assert_uint_eq(auto_world.core->state.errors, 0);
 	close(lock);
 }
 

@@ -195,6 +195,26 @@ TEST(idle_time_is_divided_where_a_queue_begins_and_ends)
 	end();
 }
 
+TEST(work_that_waits_for_a_person_is_not_landing)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct worker *worker;
+
+	begin();
+	worker = floor_world.core->state.workers[0];
+	move(worker, WORKER_ACCEPTING);
+	show_spans_begin(show->spans);
+	clock_virtual_advance(10 * SECOND);
+	worker->for_person = true;
+	move(worker, WORKER_NEEDS_REVIEW);
+	show_spans_patrol(show->spans);
+	clock_virtual_advance(1260 * SECOND);
+	json = sums();
+	ck_assert_int_eq(row(json, "landing"), 10 * SECOND);
+	ck_assert_int_eq(row(json, "person"), 1260 * SECOND);
+	end();
+}
+
 TEST(a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue)
 {
 	cleanup_json struct json_object *json = NULL;

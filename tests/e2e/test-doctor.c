@@ -582,9 +582,18 @@ TEST(dirty_checkout_is_a_warning)
 TEST(a_forge_needs_a_repository_and_a_token)
 {
 	const char *token = e2e_path("%s/../token", ws);
+	struct e2e_run *run;
 
 	trust(ws);
 	ck_assert_ptr_null(find(doctor(ws, 0), "forge"));
+	/* What doctor says, a start does. */
+	set("auto.land", "pull-request");
+	assert_check(doctor(ws, 1), "forge", "fail", "origin", "FORGES");
+	run = e2e_llmc(ws, "up", "--check", NULL);
+	e2e_expect(run, 1, NULL);
+	e2e_has(run->out, "fail  forge: issues are claimed, and pull");
+	set("auto.land", "branch");
+	e2e_lacks(e2e_llmc(ws, "up", "--check", NULL)->out, "forge:");
 	set("auto.source", "gitea");
 	assert_check(doctor(ws, 1), "forge", "fail", "origin", "FORGES");
 	e2e_git(ws, "remote", "add", "origin", "https://x/me/work.git", NULL);

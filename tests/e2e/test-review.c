@@ -104,8 +104,7 @@ TEST(a_commit_after_the_review_does_not_land)
 	/* A name is no way around the review. */
 	fleet_fails("not what you reviewed", "accept", "adam", NULL);
 	fleet_fails("not what you reviewed", "reject", "no", NULL);
-	fleet_fails(
-	    "not what you reviewed", "reject", "no", "--worker", "adam", NULL);
+	fleet_fails("not what you reviewed", "reject", "adam", "no", NULL);
 	assert_waits();
 	fleet_do("review", NULL);
 	fleet_do("accept", NULL);
@@ -159,7 +158,7 @@ TEST(a_commit_may_be_named)
 	    "name of the worker");
 	e2e_expect(
 	    e2e_llmc(fleet_root(), "reject", "no", "--commit", first, NULL), 2,
-	    "--worker");
+	    "name of the worker");
 	fleet_fails(
 	    "not exactly commit", "accept", "adam", "--commit", first, NULL);
 	fleet_fails("not exactly commit", "reject", "no", "--worker", "adam",
@@ -197,8 +196,8 @@ TEST(comments_on_lines_go_back_as_one_turn)
 	    NULL);
 	assert_waits();
 	e2e_write(file, "a.txt:1: why?\n> fake: commit a.txt best\n");
-	fleet_fails("not what you reviewed", "reject", "--worker", "adam",
-	    "--from", file, NULL);
+	fleet_fails(
+	    "not what you reviewed", "reject", "adam", "--from", file, NULL);
 	fleet_do("review", "adam", NULL);
 	e2e_has(
 	    fleet_do("reject", "--from", file, NULL)->out, "with 1 comment;");

@@ -110,6 +110,7 @@ TEST(the_page_is_off_until_it_is_turned_on)
 	struct e2e_run *run;
 
 	fleet_fails("llmc config set web.enabled true", "web", NULL);
+	e2e_env("BROWSER=true");
 	fleet_up();
 	fleet_fails("llmc config set web.enabled true", "web", NULL);
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc/web.token", fleet_root())));
@@ -125,6 +126,11 @@ TEST(the_page_is_off_until_it_is_turned_on)
 				 "http://127.0.0.1:%d/",
 	    port));
 	fleet_fails("llmc config set web.enabled true", "web", NULL);
+	/* Who opens it wants it. */
+	run = e2e_llmc(fleet_root(), "web", "--open", NULL);
+	e2e_expect(run, 0, "the page was off and is on now");
+	find_page();
+	ck_assert(is_reachable());
 }
 
 TEST(without_a_daemon_it_is_said_what_to_type)

@@ -430,3 +430,29 @@ TEST(the_schema_has_the_three_levels)
 	ck_assert_ptr_nonnull(strstr(text, "\"tasks\""));
 	ck_assert_ptr_nonnull(strstr(text, "\"subtasks\""));
 }
+
+TEST(the_schema_allows_what_the_prompt_offers)
+{
+	static const char *const levels[] = { "properties.phases.items",
+		"properties.phases.items.properties.tasks.items",
+		"properties.phases.items.properties.tasks.items.properties."
+		"subtasks.items" };
+	static const char *const members[] = { "objective", "outcome",
+		"definitionOfDone", "priority", "estimatedEffort", "scopePaths",
+		"requiredTools", "result", "recoveryPolicy" };
+	cleanup_json struct json_object *schema = planner_schema();
+
+	for (size_t i = 0; i < nitems(levels); i++)
+		for (size_t j = 0; j < nitems(members); j++) {
+			struct json_object *at = schema;
+			cleanup_free char *path = xstrdup(levels[i]);
+			char *rest = path, *part;
+
+			while ((part = strsep(&rest, ".")) != NULL)
+				at = json_object_object_get(at, part);
+			at = json_object_object_get(at, "properties");
+			ck_assert_msg(
+			    json_object_object_get(at, members[j]) != NULL,
+			    "%s: %s", levels[i], members[j]);
+		}
+}

@@ -174,6 +174,18 @@ dirty(struct preflight_facts *f)
 }
 
 static void
+no_forge(struct preflight_facts *f)
+{
+	f->forge_error = xstrdup("there is no origin");
+}
+
+static void
+book_newer(struct preflight_facts *f)
+{
+	f->book_version = 99;
+}
+
+static void
 disk_low(struct preflight_facts *f)
 {
 	f->disk_free = 1024 * MIB - 1;
@@ -226,6 +238,9 @@ static const struct {
 	    "llmc config set repo.default_branch BRANCH", false },
 	{ nobody, "identity", PREFLIGHT_FAIL, "git config user.name", false },
 	{ dirty, "checkout", PREFLIGHT_WARN, "git status", false },
+	{ no_forge, "forge", PREFLIGHT_FAIL, "llmc config set auto.land branch",
+	    false },
+	{ book_newer, "book", PREFLIGHT_FAIL, "install that llmc", false },
 	{ disk_low, "disk", PREFLIGHT_WARN, "df -h", false },
 	{ disk_full, "disk", PREFLIGHT_FAIL, "df -h", false },
 	{ no_price, "budget", PREFLIGHT_WARN, "man llmc.conf", false },

@@ -158,3 +158,28 @@ TEST_ROWS(needs_are_said_once_with_what_to_type, nitems(rows))
 	ck_assert_msg(
 	    strcmp(needs, rows[_i].needs) == 0, "%s: %s", rows[_i].what, needs);
 }
+
+static const struct {
+	const char *view;
+	bool wait;
+} waiting[] = {
+	{ "{\"workers\": {\"a\": {}, \"b\": {}}, \"asks\": {" ASK("a1",
+	      "review", "a",
+	      "") ", " ASK("a2", "question", "t1", ", \"worker\": \"b\"") "}}",
+	    true },
+	{ "{\"workers\": {\"a\": {}, \"b\": {}}, \"asks\": {" ASK(
+	      "a1", "review", "a", "") "}}",
+	    false },
+	{ "{\"workers\": {\"a\": {}}, \"landing\": {\"q1\": {}}, "
+	  "\"asks\": {" ASK("a1", "review", "a", "") "}}",
+	    false },
+	{ "{\"asks\": {" ASK("a1", "told", "mail", "") "}}", false },
+};
+
+TEST_ROWS(nothing_runs_where_every_worker_waits_for_a_person, nitems(waiting))
+{
+	cleanup_json struct json_object *view =
+	    view_complete(json_tokener_parse(waiting[_i].view));
+
+	ck_assert_int_eq(view_all_wait(view), waiting[_i].wait);
+}

@@ -95,6 +95,31 @@ TEST(found_at_the_top_and_from_below)
 	assert_found(".", "r", "r/.git", false);
 }
 
+/* A worker in a sandbox has one; a repository that somebody has put there is
+ * its own. */
+TEST(a_clone_of_a_worker_is_of_the_repository_around_it)
+{
+	cleanup_free char *objects = NULL;
+
+	begin();
+	make_git_dir("r/.git");
+	make_dir("r/.llmc");
+	make_file("r/.llmc/config.toml", "");
+	make_git_dir("r/.worktrees/ann/.git");
+	make_dir("r/.worktrees/ann/a");
+	assert_found(path("r/.worktrees/ann/a"), "r/.worktrees/ann",
+	    "r/.worktrees/ann/.git", false);
+	make_dir("r/.worktrees/ann/.git/objects/info");
+	objects = xasprintf("%s\n", path("r/.git/objects"));
+	make_file("r/.worktrees/ann/.git/objects/info/alternates", objects);
+	assert_found(path("r/.worktrees/ann/a"), "r", "r/.git", true);
+	/* Elsewhere it is the user's. */
+	make_git_dir("s/.git");
+	make_dir("s/.git/objects/info");
+	make_file("s/.git/objects/info/alternates", objects);
+	assert_found(path("s"), "s", "s/.git", false);
+}
+
 TEST(links_are_resolved)
 {
 	begin();

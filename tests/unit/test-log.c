@@ -258,6 +258,44 @@ TEST(a_huge_message_is_cut_between_characters)
 	json_object_put(record);
 }
 
+/* What the last record printed, by file and by level. */
+static size_t
+length_of(const char *log, enum log_level level)
+{
+	const char *path = unit_path("stderr");
+	struct log_options options = { .component = "unit",
+		.path = log,
+		.terminal = true,
+		.level = LOG_LEVEL_INFO };
+	cleanup_buf struct buf text = BUF_INIT, words = BUF_INIT;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int saved = dup(2);
+
+	for (int i = 0; i < 300; i++)
+		buf_adds(&words, "\xc3\xa9");
+	dup2(fd, 2);
+	log_open(&options);
+	log_pairs(level, words.data, (const char *const[]){ NULL });
+	log_close();
+	dup2(saved, 2);
+	close(saved);
+	close(fd);
+	read_file(path, &text);
+	return (size_t)text_width(text.data, text.len);
+}
+
+TEST(a_line_on_the_terminal_is_cut_where_a_file_has_it_whole)
+{
+	const char *log = unit_path("whole.log");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	ck_assert_uint_eq(length_of(log, LOG_LEVEL_INFO), 200);
+	ck_assert_uint_eq(length_of(log, LOG_LEVEL_ERROR), 315);
+	ck_assert_uint_eq(length_of(NULL, LOG_LEVEL_INFO), 315);
+	read_file(log, &text);
+	ck_assert_uint_gt(text.len, 2 * 600);
+}
+
 /* Capture the terminal copy through a file as standard error. */
 static void
 capture_terminal(bool colour, struct buf *out)

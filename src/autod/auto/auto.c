@@ -191,6 +191,7 @@ auto_run_begin(struct auto_mode *mode)
 		free(state->run_id);
 		state->run_id = xasprintf("r%" PRIu64, state->run_ids);
 		state->run_ms = clock_wall_ms();
+		state->errors = 0;
 		counters_run_begins(&state->counters);
 		persist_changed(core);
 	}

@@ -523,7 +523,8 @@ look_at(struct show_spans *s, const struct worker *w, bool queue, int64_t now)
 	const struct task *task =
 	    w->task != NULL ? state_task(state, w->task) : NULL;
 	enum work_use use = work_use_of(worker_shown_words(w),
-	    !worker_is_auto(w->name), queue, state->outage_since_unix != 0);
+	    !worker_is_auto(w->name) || w->for_person, queue,
+	    state->outage_since_unix != 0);
 	int attempt = task != NULL ? task->attempts : 0;
 	struct work_span *span = find(s, w->name);
 

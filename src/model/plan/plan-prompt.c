@@ -271,22 +271,22 @@ plan_prompt(
 
 /* --- prompts --------------------------------------------------------- */
 
-#define SHAPE_WORDS                                                          \
-	"{\"planVersion\": 1,\n"                                             \
-	" \"goal\": {\"title\": \"...\", \"successCriteria\": [\"...\"], "   \
-	"\"constraints\": [\"...\"]},\n"                                     \
-	" \"phases\": [{\"id\": \"P1\", \"name\": \"...\", \"objective\": "  \
-	"\"...\", \"acceptance\": [\"...\"], \"deps\": [],\n"                \
-	"  \"tasks\": [{\"id\": \"T1.1\", \"name\": \"...\", \"outcome\": "  \
-	"\"...\", \"acceptance\": [\"...\"], \"deps\": [],\n"                \
-	"   \"subtasks\": [{\"id\": \"S1.1.1\", \"name\": \"...\", "         \
-	"\"acceptance\": [\"...\"], \"deps\": []}]}]}]}\n"                   \
-	"Every node may also have \"objective\", \"outcome\", "              \
-	"\"definitionOfDone\", \"priority\" (urgent, high, normal, low), "   \
-	"\"estimatedEffort\" (small, medium, large, or a number of turns), " \
-	"\"scopePaths\" (files that it may change), \"requiredTools\" "      \
-	"(of Claude Code, such as WebFetch), \"result\": \"report\" (it "    \
-	"changes nothing, such as a review) and \"recoveryPolicy\" (retry, " \
+#define SHAPE_WORDS                                                                     \
+	"{\"planVersion\": 1,\n"                                                        \
+	" \"goal\": {\"title\": \"...\", \"successCriteria\": [\"...\"], "              \
+	"\"constraints\": [\"...\"]},\n"                                                \
+	" \"phases\": [{\"id\": \"P1\", \"name\": \"...\", \"objective\": "             \
+	"\"...\", \"acceptance\": [\"...\"], \"deps\": [],\n"                           \
+	"  \"tasks\": [{\"id\": \"T1.1\", \"name\": \"...\", \"outcome\": "             \
+	"\"...\", \"acceptance\": [\"...\"], \"deps\": [],\n"                           \
+	"   \"subtasks\": [{\"id\": \"S1.1.1\", \"name\": \"...\", "                    \
+	"\"acceptance\": [\"...\"], \"deps\": []}]}]}]}\n"                              \
+	"Every node may also have \"objective\", \"outcome\", "                         \
+	"\"definitionOfDone\", \"priority\" (urgent, high, normal, low), "              \
+	"\"estimatedEffort\" (small, medium, large, or a number of turns, in quotes), " \
+	"\"scopePaths\" (files that it may change), \"requiredTools\" "                 \
+	"(of Claude Code, such as WebFetch), \"result\": \"report\" (it "               \
+	"changes nothing, such as a review) and \"recoveryPolicy\" (retry, "            \
 	"replan, reassign, escalate).\n"
 
 #define RULES_WORDS                                                            \
@@ -544,12 +544,25 @@ static const struct schema_field string_field = { .type = SCHEMA_STRING,
 	.min = 1 };
 static const struct schema strings = { .fields = &string_field };
 
+#define ONE_OF(key, words)                                    \
+	{                                                     \
+		.name = (key), .type = SCHEMA_STRING,         \
+		.flags = SCHEMA_OPTIONAL, .choices = (words), \
+	}
+
+/* What SHAPE_WORDS says that every node may have. */
+#define NODE_MEMBERS                                                      \
+	TEXT("id"), TEXT("name"), LIST("acceptance", 0),                  \
+	    LIST("deps", SCHEMA_OPTIONAL), WORDS("objective"),            \
+	    WORDS("outcome"), WORDS("definitionOfDone"),                  \
+	    ONE_OF("priority", priority_words), WORDS("estimatedEffort"), \
+	    LIST("scopePaths", SCHEMA_OPTIONAL),                          \
+	    LIST("requiredTools", SCHEMA_OPTIONAL),                       \
+	    ONE_OF("result", node_result_words),                          \
+	    ONE_OF("recoveryPolicy", recovery_policy_words)
+
 static const struct schema_field subtask_fields[] = {
-	TEXT("id"),
-	TEXT("name"),
-	WORDS("objective"),
-	LIST("acceptance", 0),
-	LIST("deps", SCHEMA_OPTIONAL),
+	NODE_MEMBERS,
 	{ 0 },
 };
 static const struct schema subtask_shape = { .fields = subtask_fields };
@@ -558,11 +571,7 @@ static const struct schema_field subtask_field = { .type = SCHEMA_OBJECT,
 static const struct schema subtasks = { .fields = &subtask_field };
 
 static const struct schema_field task_fields[] = {
-	TEXT("id"),
-	TEXT("name"),
-	WORDS("outcome"),
-	LIST("acceptance", 0),
-	LIST("deps", SCHEMA_OPTIONAL),
+	NODE_MEMBERS,
 	SCHEMA_MAY("subtasks", ARRAY, NULL, .of = &subtasks),
 	{ 0 },
 };
@@ -572,11 +581,7 @@ static const struct schema_field task_field = { .type = SCHEMA_OBJECT,
 static const struct schema tasks = { .fields = &task_field };
 
 static const struct schema_field phase_fields[] = {
-	TEXT("id"),
-	TEXT("name"),
-	WORDS("objective"),
-	LIST("acceptance", 0),
-	LIST("deps", SCHEMA_OPTIONAL),
+	NODE_MEMBERS,
 	SCHEMA_IS("tasks", ARRAY, NULL, .of = &tasks),
 	{ 0 },
 };

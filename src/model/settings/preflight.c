@@ -183,6 +183,28 @@ judge_checkout(const struct preflight_facts *f, struct buf *detail)
 /* --- the machine, the settings ---------------------------------------- */
 
 static struct verdict
+judge_book(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->book_version == 0)
+		return GOOD;
+	buf_addf(detail,
+	    ".llmc/llmc.db was written by a newer llmc (version %lld of its "
+	    "tables)",
+	    (long long)f->book_version);
+	return BAD("install that llmc again");
+}
+
+static struct verdict
+judge_forge(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->forge_error == NULL)
+		return GOOD;
+	buf_adds(detail, f->forge_error);
+	return BAD("see FORGES in llmc.conf(5), or: llmc config set auto.land "
+		   "branch");
+}
+
+static struct verdict
 judge_disk(const struct preflight_facts *f, struct buf *detail)
 {
 	if (f->disk_free < 0)
@@ -293,6 +315,8 @@ static const struct row {
 	{ "branch", judge_branch, false, true },
 	{ "identity", judge_identity, false, true },
 	{ "checkout", judge_checkout, false, true },
+	{ "forge", judge_forge, false, true },
+	{ "book", judge_book, false, true },
 	{ "disk", judge_disk, false, true },
 	{ "limits", judge_limits, false, true },
 	{ "check", judge_check, false, true },
@@ -369,6 +393,7 @@ preflight_facts_release(struct preflight_facts *facts)
 	free(take_ptr(&facts->branch));
 	free(take_ptr(&facts->identity));
 	free(take_ptr(&facts->uncommitted));
+	free(take_ptr(&facts->forge_error));
 	free(take_ptr(&facts->limits));
 	free(take_ptr(&facts->limits_place));
 	free(take_ptr(&facts->limits_why));

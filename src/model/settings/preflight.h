@@ -42,6 +42,9 @@ struct preflight_facts {
 	char *identity; /* of the commits, as git gives it */
 	enum preflight_answer has_identity;
 	char *uncommitted; /* in the checkout of the branch, "" = none */
+	char *forge_error; /* why work cannot become pull requests */
+	int64_t book_version; /* of tables that this llmc is too old for; 0 =
+			       * it is not */
 	int64_t disk_free; /* bytes, negative = not known */
 	enum preflight_answer checked; /* auto.check_command is chosen */
 	bool needs_check; /* a person starts this: it must be */

@@ -604,6 +604,24 @@ view_needs_list(struct json_object *view)
 	return list;
 }
 
+bool
+view_all_wait(struct json_object *view)
+{
+	struct json_object *workers = view_of(view, "workers");
+
+	JSON_MEMBERS (worker, workers) {
+		bool waits = false;
+
+		JSON_MEMBERS (ask, view_of(view, "asks"))
+			waits |= view_is(ask.val, "who", worker.key) ||
+			    view_is(ask.val, "worker", worker.key);
+		if (!waits)
+			return false;
+	}
+	return json_object_object_length(workers) > 0 &&
+	    json_object_object_length(view_of(view, "landing")) == 0;
+}
+
 const struct schema view_need_schema =
     SCHEMA_SHAPE(SCHEMA_IS("what", STRING, NULL),
 	SCHEMA_IS("who", STRING, NULL), SCHEMA_IS("words", STRING, NULL),

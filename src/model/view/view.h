@@ -157,6 +157,8 @@ uint64_t view_goal_mark(const struct plan *plan, size_t room);
 void view_needs(struct json_object *view);
 /* The rows as a list, the most urgent first; the caller owns it. */
 struct json_object *view_needs_list(struct json_object *view);
+/* Does every worker wait for a person, and nothing land? */
+bool view_all_wait(struct json_object *view);
 /* Is one of the rows unfinished? */
 bool view_needs_work(struct json_object *view);
 

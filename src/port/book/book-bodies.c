@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "book-private.h"
+#include "workspace.h"
 
 /* --- tables ------------------------------------------------------------- */
 
@@ -149,7 +150,9 @@ const char *const book_scripts[] = { PLAN_TABLES TEAM_TABLES,
 	WORK_COLUMNS
 	"CREATE INDEX assignments_node ON assignments (goal_id, node_id);" FILL_WORK(
 	    "assignments") "DROP TABLE assignments;" };
-const size_t book_version = nitems(book_scripts);
+const size_t book_version = WORKSPACE_BOOK_VERSION;
+_Static_assert(nitems(book_scripts) == WORKSPACE_BOOK_VERSION,
+    "workspace.h has another version");
 const char book_fill_columns[] = FILL_COLUMNS FILL_NUMBERS;
 const char book_fill_work[] = FILL_WORK("other.assignments");
 

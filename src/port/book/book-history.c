@@ -675,7 +675,7 @@ book_open_spans(struct book *book, const struct workspace *workspace,
 		struct work_span span = {
 			.worker = w->name,
 			.use = work_use_of(worker_shown_words(w),
-			    !worker_is_auto(w->name), queue,
+			    !worker_is_auto(w->name) || w->for_person, queue,
 			    state->outage_since_unix != 0),
 			.task = w->task,
 			.attempt = task != NULL ? task->attempts : 0,

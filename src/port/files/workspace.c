@@ -115,6 +115,35 @@ is_git_dir(const char *dir)
 	return file_is_dir(objects) && file_is_dir(refs) && file_exists(head);
 }
 
+/* Is this repository the clone of a worker (git-clone.h), which borrows the
+ * objects of the one around it? Of which llmc is set up: then that is meant. */
+static bool
+follow_clone(const char *dir, const char *git, struct workspace *ws)
+{
+	cleanup_free char *file = file_join(git, "objects/info/alternates");
+	cleanup_free char *own = file_join(dir, ".llmc"), *objects = NULL;
+	cleanup_free char *common = NULL, *root = NULL, *config = NULL;
+	cleanup_buf struct buf line = BUF_INIT;
+
+	if (file_exists(own) || read_line(file, &line, NULL) < 0)
+		return false;
+	objects = realpath(line.data, NULL);
+	if (objects == NULL || !last_part_is(objects, "objects"))
+		return false;
+	common = parent_of(objects);
+	if (!last_part_is(common, ".git"))
+		return false;
+	root = parent_of(common);
+	config = file_join(root, ".llmc/config.toml");
+	if (strncmp(dir, root, strlen(root)) != 0 || dir[strlen(root)] != '/' ||
+	    !file_exists(config))
+		return false;
+	ws->in_worktree = true;
+	ws->root = take_ptr(&root);
+	ws->git_dir = take_ptr(&common);
+	return true;
+}
+
 /* Look at one directory: 1 found, 0 go on upwards. */
 static int
 look_at(const char *dir, struct workspace *ws, struct err *err)
@@ -131,6 +160,8 @@ look_at(const char *dir, struct workspace *ws, struct err *err)
 			    dir);
 		return 0;
 	}
+	if (S_ISDIR(st.st_mode) && follow_clone(dir, git, ws))
+		return 1;
 	if (S_ISDIR(st.st_mode)) {
 		ws->root = xstrdup(dir);
 		ws->git_dir = realpath(git, NULL);

@@ -4,8 +4,11 @@
 #include "child.h"
 #include "curl.h"
 #include "forge-http.h"
+#include "git-ask.h"
 #include "http-request.h"
 #include "loop.h"
+#include "settings.h"
+#include "workspace.h"
 
 #define GH_MS     (30 * 1000)
 #define TOKEN_MAX 4096
@@ -295,4 +298,69 @@ forge_http_free(struct forge_http *http)
 	free(http->token_file);
 	free(http->body_file);
 	free(http);
+}
+
+/* --- before work begins -------------------------------------------------- */
+
+/* Is there one? It is not shown. */
+static int
+find_token(const struct workspace *ws, const struct settings *settings,
+    const struct forge_place *place, struct err *err)
+{
+	const char *set = settings_string(settings, "forge.token_file");
+	cleanup_free char *file =
+	    set[0] != '\0' ? workspace_resolve(ws, set) : NULL;
+	struct buf token = BUF_INIT;
+	int r;
+
+	if (file == NULL && place->dialect == FORGE_GITHUB) {
+		cleanup_free char *host = forge_place_host(place);
+		const char *const argv[] = { "gh", "auth", "token",
+			"--hostname", host, NULL };
+		struct child_spec spec = { .argv = argv,
+			.deadline_ms = 10 * 1000 };
+		cleanup_child_result struct child_result result;
+
+		/* Does `gh` have a token? It is not shown. */
+		if (child_run(&spec, &result, NULL) == 0 &&
+		    child_succeeded(&result))
+			return 0;
+		return err_set(err, -ENOENT,
+		    "forge.token_file is not set, and `gh auth token` has no token "
+		    "for %s",
+		    host);
+	}
+	if (file == NULL)
+		return err_set(err, -EINVAL, "forge.token_file is not set");
+	r = curl_token(file, &token, err);
+	explicit_bzero(token.data, token.len);
+	buf_release(&token);
+	return r;
+}
+
+int
+forge_find(const struct workspace *ws, const struct settings *settings,
+    struct forge_place *ret_place, struct err *err)
+{
+	static const char *const args[] = { "remote", "get-url", "origin",
+		NULL };
+	const char *kind = settings_string(settings, "forge.kind");
+	cleanup_buf struct buf origin = BUF_INIT;
+	enum forge_dialect dialect;
+	int r;
+
+	if (git_ask(ws->root, args, &origin, NULL) != 0)
+		return err_set(err, -ENOENT,
+		    "issues are claimed, and pull requests made, at the remote "
+		    "origin, which this repository does not have");
+	dialect = forge_dialect_of(
+	    settings_string(settings, "auto.source"), kind, origin.data);
+	if (dialect == FORGE_NONE)
+		return err_set(err, -EINVAL,
+		    "auto.land is pull-request, and it is not known what "
+		    "origin is: set forge.kind to github or gitea");
+	r = forge_place_init(ret_place, dialect,
+	    settings_string(settings, "forge.url"),
+	    settings_string(settings, "forge.repo"), origin.data, err);
+	return r < 0 ? r : find_token(ws, settings, ret_place, err);
 }

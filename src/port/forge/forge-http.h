@@ -13,6 +13,8 @@
 
 struct forge_http;
 struct loop;
+struct settings;
+struct workspace;
 
 struct forge_answer {
 	enum forge_verdict verdict;
@@ -42,5 +44,12 @@ void forge_http_free(struct forge_http *http);
 void
 forge_http_send(struct forge_http *http, const struct forge_request *request,
     const char *known, forge_fn *fn, void *arg);
+
+/* The place that settings and origin name, once there is a token for it, which
+ * is not asked about: a negative errno says what is missing. Runs git and gh,
+ * and waits for them: never from inside a loop. ret_place is released by the
+ * caller, also after an error. */
+int forge_find(const struct workspace *ws, const struct settings *settings,
+    struct forge_place *ret_place, struct err *err);
 
 #endif

@@ -15,6 +15,7 @@
 #include "box.h"
 #include "child.h"
 #include "config.h"
+#include "forge-http.h"
 #include "git-ask.h"
 #include "machine.h"
 #include "preflight.h"
@@ -26,6 +27,8 @@
 #define FILE_MAX (64 * 1024)
 
 #define TEXT_MAX 65536
+
+#define BOOK_USER_VERSION 60 /* in the header of a file of SQLite */
 
 #define AGENT_MS   15000 /* a start takes a second, or more under load */
 #define ANSWER_MAX 65536
@@ -544,6 +547,23 @@ unpriced_model(const struct settings *settings)
 	return model;
 }
 
+/* Of a newer book, as the file's header says it: 0 = it is none. */
+static int64_t
+newer_book(const struct workspace *ws)
+{
+	cleanup_free char *path = workspace_path(ws, WORKSPACE_BOOK);
+	cleanup_fd int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	unsigned char head[BOOK_USER_VERSION + 4];
+	const unsigned char *at = head + BOOK_USER_VERSION;
+	int64_t version;
+
+	if (fd == -1 || read(fd, head, sizeof head) != sizeof head ||
+	    memcmp(head, "SQLite format 3", 16) != 0)
+		return 0;
+	version = (int64_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+	return version > WORKSPACE_BOOK_VERSION ? version : 0;
+}
+
 void
 start_facts_read(const struct workspace *ws, const struct settings *settings,
     const struct settings_problems *problems, const char *config,
@@ -563,6 +583,7 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
 		f->logged_in = ask_login(
 		    ws, worker_string(settings, WORKER, "agent_command"));
 	read_git(ws, settings, f);
+	f->book_version = newer_book(ws);
 	if (statvfs(ws->dir, &fs) == 0)
 		f->disk_free = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize;
 	read_limits(settings, f);
@@ -581,6 +602,21 @@ missing(const char *program)
 	return found == NULL ? xstrdup(program) : NULL;
 }
 
+/* Work that waits for a pull request that cannot be made never lands. */
+static void
+read_forge(const struct workspace *ws, const struct settings *settings,
+    struct preflight_facts *f)
+{
+	struct forge_place place = { 0 };
+	struct err err = { 0 };
+
+	if (strcmp(settings_string(settings, "auto.land"), "pull-request") ==
+		0 &&
+	    forge_find(ws, settings, &place, &err) < 0)
+		f->forge_error = xstrdup(err.msg);
+	forge_place_release(&place);
+}
+
 int
 start_facts_check(const struct workspace *ws, bool needs_check,
     struct preflight *ret_preflight, struct err *err)
@@ -595,6 +631,7 @@ start_facts_check(const struct workspace *ws, bool needs_check,
 	if (r < 0)
 		return r;
 	start_facts_read(ws, settings, &problems, config, &facts);
+	read_forge(ws, settings, &facts);
 	facts.needs_check = needs_check;
 	facts.no_tmux = missing(settings_string(settings, "tmux.command"));
 	kind = agent_kind_of(settings, WORKER, NULL);
