@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 #include "book-private.h"
+#include "child.h"
 #include "version.h"
 
 #define WHEN INT64_C(1700000000000) /* 20231114T221320Z */
@@ -641,6 +642,40 @@ TEST(log_without_any_database_is_moved_aside)
 }
 
 /* --- no space ----------------------------------------------------------- */
+
+/* The index of the log is made by whoever looks first. */
+TEST(a_look_on_a_full_disk_says_that_it_is_full)
+{
+	const char *path = unit_path("llmc.db"), *copy = unit_path("copy.db");
+	cleanup_free char *command = xasprintf(
+	    "cp '%s' '%s' && cp '%s-wal' '%s-wal'", path, copy, path, copy);
+	const struct child_spec spec = { .shell = command };
+	cleanup_child_result struct child_result result;
+	struct rlimit old, none;
+	struct book_world world;
+	struct book *look = NULL;
+	struct err err = { 0 };
+	int r;
+
+	signal(SIGXFSZ, SIG_IGN);
+	book_world_open(&world, path);
+	ck_assert_int_eq(book_world_event(&world,
+			     (struct book_event){ .type = "a", .data = "{}" }),
+	    0);
+	ck_assert_int_eq(book_commit(world.book, NULL), 0);
+	ck_assert_int_eq(child_run(&spec, &result, NULL), 0);
+	ck_assert(child_succeeded(&result));
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_FSIZE, &none); /* also limits check's own files */
+	r = book_look(copy, &look, &err);
+	setrlimit(RLIMIT_FSIZE, &old);
+	ck_assert_msg(r == -ENOSPC, "%d %s", r, err.msg);
+	ck_assert_ptr_nonnull(strstr(err.msg, "free some"));
+	book_close(look);
+	book_world_close(&world);
+}
 
 TEST(full_disk_is_told_and_loses_nothing)
 {

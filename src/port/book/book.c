@@ -84,6 +84,9 @@ io_error(struct book *book, struct err *err)
 {
 	int code = last_errno(book);
 
+	/* Of the index of the log, which is none of those files. */
+	if (code == 0 && book->sqlite != NULL)
+		code = sqlite3_system_errno(book->sqlite);
 	switch (code) {
 	case ENOSPC:
 	case EDQUOT:
