@@ -43,21 +43,30 @@ load(const char *file, struct json_object **ret_document, struct err *err)
 	return r;
 }
 
+/* Of a file: what is found at its end, or what would be done all the way. */
 static int
-check(struct cli *cli, const char *file)
+judge_file(struct cli *cli, const char *file, bool replays)
 {
 	cleanup_json struct json_object *document = NULL;
+	cleanup_strv char **unknown = NULL;
 	struct thresholds thresholds;
 	struct err err = { 0 };
+	int r;
 
 	if (load(file, &document, &err) < 0)
 		return cli_fail_err(cli, "bad_file", &err);
 	thresholds_init(&thresholds, PROFILE_DEFAULT);
-	if (behaviour_check(&thresholds, document, &cli->result, &err) < 0) {
+	r = replays ?
+	    behaviour_replay(&thresholds, document, &cli->result, &err) :
+	    behaviour_check(
+		&thresholds, document, &cli->result, &unknown, &err);
+	if (r < 0) {
 		err_prefix(&err, "%s", file);
 		return cli_fail_err(cli, "bad_history", &err);
 	}
 	json_print(cli->result, true, &cli->text);
+	for (char **name = unknown; name != NULL && *name != NULL; name++)
+		cli_warn(cli, "%s: no rule knows \"%s\"", file, *name);
 	return CLI_OK;
 }
 
@@ -69,11 +78,15 @@ replay(struct cli *cli, const char *task)
 	struct settings *settings = NULL;
 	struct oversight_config config;
 	cleanup_json struct json_object *turns = NULL;
-	cleanup_json struct json_object *history = json_object_new_array();
+	cleanup_json struct json_object *document = json_object_new_object();
+	struct json_object *history = json_object_new_array();
 	struct json_object *it = NULL;
 	struct err err = { 0 };
-	int status = cli_load_settings(cli, &settings);
+	int status;
 
+	json_set_string(document, "name", task);
+	json_set(document, "history", history);
+	status = cli_load_settings(cli, &settings);
 	if (status != CLI_OK)
 		return status;
 	settings_oversight(settings, &config);
@@ -89,7 +102,7 @@ replay(struct cli *cli, const char *task)
 		return cli_fail(cli, "unknown",
 		    "no iteration of %s is recorded; type: llmc task list",
 		    task);
-	if (behaviour_check(&config.thresholds, history, &cli->result, &err) <
+	if (behaviour_replay(&config.thresholds, document, &cli->result, &err) <
 	    0)
 		return cli_fail_err(cli, "bad_history", &err);
 	json_print(cli->result, true, &cli->text);
@@ -118,10 +131,11 @@ oversight_run(struct cli *cli, const struct cli_args *args)
 	bool replays = strcmp(action, "replay") == 0;
 	int status;
 
-	if (strcmp(action, "check") == 0)
-		return args->count < 2 ?
-		    cli_misuse(cli, &cmd_oversight, "check needs a FILE") :
-		    check(cli, args->list[1]);
+	if (strcmp(action, "check") == 0 && args->count < 2)
+		return cli_misuse(cli, &cmd_oversight, "check needs a FILE");
+	if (args->count == 2 && task == NULL &&
+	    (replays || strcmp(action, "check") == 0))
+		return judge_file(cli, args->list[1], replays);
 	if (!replays && strcmp(action, "report") != 0)
 		return cli_misuse(cli, &cmd_oversight,
 		    "%s: no such action; type: llmc report oversight check FILE",
@@ -136,13 +150,14 @@ oversight_run(struct cli *cli, const struct cli_args *args)
 	return replays ? replay(cli, task) : report(cli);
 }
 
-static const struct schema oversight_shape = SCHEMA_SHAPE(
-    SCHEMA_IS("check, replay", ROWS, NULL, .of = &detection_schema),
-    SCHEMA_IS("report", OBJECT, NULL, .of = &oversight_report_shape));
+static const struct schema oversight_shape =
+    SCHEMA_SHAPE(SCHEMA_IS("check", ROWS, NULL, .of = &detection_schema),
+	SCHEMA_IS("replay", ROWS, NULL, .of = &replay_schema),
+	SCHEMA_IS("report", OBJECT, NULL, .of = &oversight_report_shape));
 
 const struct cli_command cmd_oversight = {
 	.name = "report oversight",
-	.usage = "check FILE | replay --task ID | report",
+	.usage = "check FILE | replay FILE | replay --task ID | report",
 	.summary = "look for pathological work, and what was done about it",
 	.help =
 	    "check reads a history of iterations from a JSON file (- is "
@@ -150,10 +165,15 @@ const struct cli_command cmd_oversight = {
 	    "last one, as a JSON array: stuck,\noscillation, deviation, "
 	    "resource_burn, regression. The file is an array of\niterations, "
 	    "or an object with \"history\" and \"thresholds\", which are "
-	    "merged key by\nkey over the defaults.\n\nreplay does the same with the recorded iterations of "
-	    "a task, with the thresholds of\n[oversight]. report says what "
-	    "was found and done in all recorded tasks, whether it\nhelped, "
-	    "and which thresholds should be changed.\n",
+	    "merged key by\nkey over the defaults. Members that no rule knows "
+	    "are named.\n\nreplay prints what would have been done in each "
+	    "history of a file, an array of such\nobjects or one, and at "
+	    "which iteration: log, check, warn, redirect, restart (a\nfresh "
+	    "session), pause (a person is asked). With --task, of the "
+	    "recorded iterations\nof a task, with the thresholds of "
+	    "[oversight]. report says what was found and done\nin all "
+	    "recorded tasks, whether it helped, and which thresholds should "
+	    "be changed.\n",
 	.example = "report oversight replay --task t17",
 	.flags = oversight_flags,
 	.min_args = 1,

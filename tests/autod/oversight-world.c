@@ -127,7 +127,7 @@ oversight_world_get_parked(void)
 	struct agent *agent = auto_world_turn(1);
 
 	oversight_world_sh("echo 1 >one.txt");
-	for (int n = 1; n <= 4; n++)
+	for (int n = 1; n <= 3; n++)
 		oversight_world_sent_back(n);
 	fake_session_turn_ends(agent->session, "Again.");
 	oversight_world_parked();

@@ -11,10 +11,11 @@
 struct oversight_floor;
 
 #define OVERSIGHT_ON "max_turns = 50\n[oversight]\nmode = \"act\"\n"
-/* With OVERSIGHT_ON, its fifth turn is one too many. */
-#define TWO_EXPECTED "expected_iterations=2"
-#define REDIRECT     "OVERSIGHT: CHANGE THE APPROACH"
-#define WARNING      "OVERSIGHT WARNING"
+/* Each equal failure is a step of the ladder: the fourth is one too many. */
+#define OVERSIGHT_QUICK \
+	OVERSIGHT_ON "thresholds = [\"stuck.sameErrorCount=1\"]\n"
+#define REDIRECT "OVERSIGHT: CHANGE THE APPROACH"
+#define WARNING  "OVERSIGHT WARNING"
 
 extern struct oversight_world {
 	struct oversight_floor *floor;
@@ -42,7 +43,7 @@ const char *oversight_world_sent_back(int n);
  * free. */
 void oversight_world_paused(void);
 void oversight_world_parked(void);
-/* From the first turn on, until t1 is parked, with TWO_EXPECTED. */
+/* From the first turn on, until t1 is parked, with OVERSIGHT_QUICK. */
 void oversight_world_get_parked(void);
 
 /* Call a method; the answer: the error's message, or NULL. */

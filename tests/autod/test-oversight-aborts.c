@@ -377,7 +377,7 @@ is_paused(void *arg)
 	(void)arg;
 	if (t != NULL && t->step == TASK_PARKED)
 		return true;
-	if (oversight_turn_find(oversight_world.floor, "t1")->count < 5 &&
+	if (oversight_turn_find(oversight_world.floor, "t1")->count < 4 &&
 	    agent->worker->status == WORKER_WORKING &&
 	    agent->worker->session.busy && !agent_is_taken(agent))
 		fake_session_turn_ends(agent->session, "Again.");
@@ -390,12 +390,11 @@ die_in_pause(int n)
 	struct agent *agent;
 	bool there;
 
-	tune(TWO_EXPECTED);
-	agent = oversight_world_begin_turn(OVERSIGHT_ON);
-	for (int i = 1; i <= 4; i++)
+	agent = oversight_world_begin_turn(OVERSIGHT_QUICK);
+	for (int i = 1; i <= 3; i++)
 		oversight_world_sent_back(i);
 	fake_session_turn_ends(agent->session, "Again.");
-	wait_judged(5);
+	wait_judged(4);
 	there = let_change(n);
 	oversight_world_die();
 	floor_world_wait(is_paused, &oversight_world);

@@ -268,11 +268,10 @@ TEST_ROWS(who_waits_for_others_is_not_measured_by_turns, 2)
 		t->attempt.mail_turns = 1;
 	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 6; n++)
-		oversight_world_lacks(
-		    oversight_world_sent_back(n), "OVERSIGHT");
+		oversight_world_lacks(oversight_world_sent_back(n), "Resource");
 	floor_has(last(6), "\"maxIterations\":1");
-	floor_has(
-	    oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
+	oversight_world_lacks(
+	    oversight_world_recorded("check", NULL), "resource_burn");
 }
 
 /* --- what is only logged ------------------------------------------------ */
@@ -304,23 +303,22 @@ drifts(int n)
 	return say(n, drift[(size_t)n % nitems(drift)]);
 }
 
-/* Whatever it says, for as long as it likes. */
-TEST(words_alone_are_only_logged)
+/* Whatever it says, for as long as it likes: a task that does not say how it
+ * is judged has no words to drift away from. */
+TEST(words_alone_say_nothing_of_a_task_without_a_scope)
 {
 	int count = 0;
 
-	oversight_world_begin_turn(OVERSIGHT_ON);
+	oversight_world_begin_turn(
+	    OVERSIGHT_ON "thresholds = [\"stuck.sameErrorCount=32\"]\n");
 	for (int n = 1; n <= 15; n++) {
 		cleanup_free char *work = xasprintf("echo %d >one.txt", n);
 
 		oversight_world_sh(work);
 		oversight_world_lacks(drifts(n), "OVERSIGHT");
 	}
-	has(oversight_world_recorded("intervention", NULL),
-	    "\"level\":\"log\"");
-	has(oversight_world_recorded("intervention", NULL), "deviation");
 	oversight_world_recorded("intervention", &count);
-	ck_assert_int_eq(count, 1);
+	ck_assert_int_eq(count, 0);
 	has(oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
 	ck_assert_str_eq(auto_world_agent()->worker->health, "healthy");
 }
@@ -331,8 +329,7 @@ TEST(each_check_has_the_five_metrics)
 	static const char *const metrics[] = { "progressRate", "errorPatterns",
 		"resourceUsage", "timeElapsedMs", "qualityTrajectory" };
 
-	tune(TWO_EXPECTED);
-	oversight_world_begin(OVERSIGHT_ON);
+	oversight_world_begin(OVERSIGHT_QUICK);
 	oversight_world_get_parked();
 	for (size_t i = 0; i < nitems(metrics); i++)
 		has(oversight_world_recorded("check", NULL), metrics[i]);

@@ -113,9 +113,9 @@ TEST_ROWS(the_same_failure_climbs_the_ladder, DEATHS)
 		const char *told; /* by the prompt of the next turn */
 		const char *level;
 	} steps[] = {
-		[3] = { REDIRECT, "redirect" },
-		[6] = { "Another session has worked on this task", "restart" },
-		[9] = { "An earlier attempt at this task failed", "retry" },
+		[3] = { WARNING, "warn" },
+		[6] = { REDIRECT, "redirect" },
+		[9] = { "Another session has worked on this task", "restart" },
 		[12] = { NULL, "pause" },
 	};
 	struct agent *agent;
@@ -145,7 +145,7 @@ TEST_ROWS(the_same_failure_climbs_the_ladder, DEATHS)
 			    steps[n].told);
 	}
 	ck_assert_int_eq(task()->step, TASK_PARKED);
-	ck_assert_int_eq(task()->attempts, 2);
+	ck_assert_int_eq(task()->attempts, 1);
 	floor_has(task()->reason, "stopped by oversight: Stuck");
 	floor_has(task()->reason, "llmc resume t1 --note TEXT");
 }
@@ -170,10 +170,9 @@ TEST(what_is_only_observed_is_recorded_and_not_done)
 
 TEST(a_parked_task_frees_its_worker)
 {
-	tune(TWO_EXPECTED);
-	oversight_world_begin(OVERSIGHT_ON);
+	oversight_world_begin(OVERSIGHT_QUICK);
 	oversight_world_get_parked();
-	floor_has(task()->reason, "stopped by oversight: Resource");
+	floor_has(task()->reason, "stopped by oversight: Stuck");
 	floor_has(task()->reason, "llmc task iterations t1");
 	/* Its work is kept, and the attempt goes on from it. */
 	ck_assert_ptr_nonnull(task()->from);
@@ -189,8 +188,7 @@ TEST(a_person_lets_a_parked_task_go_on_with_a_word)
 {
 	struct agent *agent;
 
-	tune(TWO_EXPECTED);
-	oversight_world_begin(OVERSIGHT_ON);
+	oversight_world_begin(OVERSIGHT_QUICK);
 	oversight_world_get_parked();
 	ck_assert_int_eq(task()->step, TASK_PARKED);
 	floor_has(oversight_world_resume("t1", ", \"note\": \"use libsum\""),
@@ -214,8 +212,7 @@ TEST_ROWS(a_person_who_lets_it_go_on_has_silenced_that_kind, 2)
 	struct agent *agent;
 	int count = 0, first;
 
-	tune(TWO_EXPECTED);
-	oversight_world_begin(OVERSIGHT_ON);
+	oversight_world_begin(OVERSIGHT_QUICK);
 	oversight_world_get_parked();
 	if (_i == 1)
 		oversight_world_die();
@@ -251,7 +248,7 @@ TEST(iterations_are_replayed_after_a_death)
 	oversight_world_die();
 	agent = auto_world_turn(1);
 	oversight_world_tool_fails(agent, 77);
-	floor_has(oversight_world_sent_back(1), REDIRECT);
+	floor_has(oversight_world_sent_back(1), WARNING);
 }
 
 /* --- burn ------------------------------------------------------------ */
@@ -260,24 +257,18 @@ TEST(iterations_are_replayed_after_a_death)
 	OVERSIGHT_ON \
 	"thresholds = [\"resource.iterationMultiplier=1\"]\n"
 
-TEST(a_task_that_burns_is_warned_then_parked)
+TEST(a_task_that_burns_is_warned_once)
 {
-	struct agent *agent;
-
-	tune(TWO_EXPECTED);
+	tune("expected_iterations=2");
 	oversight_world_begin(BURN);
-	agent = auto_world_turn(1);
+	auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
 	oversight_world_lacks(oversight_world_sent_back(1), "OVERSIGHT");
 	oversight_world_lacks(oversight_world_sent_back(2), "OVERSIGHT");
-	floor_has(oversight_world_sent_back(3), WARNING);
+	floor_has(oversight_world_sent_back(3), "Resource burn");
 	oversight_world_lacks(oversight_world_sent_back(4), "OVERSIGHT");
-	fake_session_turn_ends(agent->session, "Still not done.");
-	oversight_world_parked();
-	floor_has(task()->reason, "stopped by oversight: Resource burn");
-	/* Its work is kept. */
-	ck_assert_str_eq(
-	    floor_world_sh("git show refs/llmc/task/t1:one.txt"), "1");
+	oversight_world_lacks(oversight_world_sent_back(5), "OVERSIGHT");
+	ck_assert_int_eq(task()->step, TASK_ASSIGNED);
 }
 
 /* Whether oversight is on or not. */
@@ -315,9 +306,9 @@ TEST_ROWS(a_person_aborts_a_task, 2)
 
 #define TESTS                                                         \
 	OVERSIGHT_ON "test_command = 'if test -e red.txt; then echo " \
-		     "total: 51%; exit; fi; echo total: 80%'\n"
+		     "total: 51%; exit 1; fi; echo total: 80%'\n"
 
-/* The tests pass in both turns, but in the second they cover less. */
+/* The tests fail in the second turn, and they cover less. */
 static struct agent *
 regress(void)
 {

@@ -62,13 +62,13 @@ TEST(a_message_instead_of_a_parked_prompt_loses_no_redirection)
 	pause_it();
 	fake_session_turn_ends(agent->session, "Again.");
 	oversight_world_paused();
-	has(agent->worker->session.pending, REDIRECT);
+	has(agent->worker->session.pending, WARNING);
 	oversight_world_recorded("intervention", &count);
 	ck_assert_int_eq(count, 0);
 	ck_assert_int_eq(agent_message(agent, "use two spaces"), 0);
 	agent = auto_world_turn(4);
 	text = fake_session_prompt(agent->session);
-	has(text, REDIRECT);
+	has(text, WARNING);
 	has(text, "use two spaces");
 	floor_world_settle();
 	oversight_world_recorded("intervention", &count);
@@ -80,8 +80,7 @@ TEST_ROWS(a_run_until_empty_ends_beside_a_parked_task, 2)
 {
 	struct agent *agent;
 
-	tune(TWO_EXPECTED);
-	oversight_world_begin(OVERSIGHT_ON);
+	oversight_world_begin(OVERSIGHT_QUICK);
 	oversight_world_get_parked();
 	if (_i == 1)
 		auto_world_task("b.md", "Another one\n");

@@ -124,17 +124,3 @@ TEST(an_update_about_another_node_says_nothing)
 	floor_has(text, "\"learnings\":\"All well\"");
 	floor_has(text, "\"blockers\":[\"x\"]");
 }
-
-/* Another worker would burn as many. */
-TEST(a_burn_of_tokens_waits_for_a_person_whatever_the_plan_says)
-{
-	tune("expected_iterations=2");
-	begin(NULL);
-	plan_world_plan("goal_a")->goal->recovery_policy = RECOVERY_REASSIGN;
-	for (int n = 1; n <= 4; n++)
-		turn(n, "Again.");
-	fake_session_turn_ends(auto_world_agent()->session, "Again.");
-	auto_world_wait_step("t1", TASK_PARKED);
-	ck_assert_int_eq(
-	    state_task(&auto_world.core->state, "t1")->attempts, 1);
-}

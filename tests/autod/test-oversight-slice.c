@@ -9,6 +9,10 @@
 #include "thresholds.h"
 #include "watched.h"
 
+/* Warned at the second equal error, told to change its approach at the fourth.
+ */
+#define SETTINGS OVERSIGHT_ON "thresholds = [\"stuck.sameErrorCount=2\"]\n"
+
 struct wanted {
 	int count;
 };
@@ -36,7 +40,7 @@ get_stuck_inside(struct agent *agent, int part)
 static void
 get_stuck(struct agent *agent)
 {
-	for (int n = 1; n <= 3; n++)
+	for (int n = 1; n <= 4; n++)
 		get_stuck_inside(agent, n);
 }
 
@@ -65,7 +69,7 @@ tool_ends(const struct agent *agent, const char *data)
 	return result != NULL ? json_object_get_string(result) : "";
 }
 
-/* Three parts of one turn with the same error: the next tool of the session
+/* Four parts of one turn with the same error: the next tool of the session
  * itself is told, once; and tests are not judged there. */
 TEST(a_long_turn_is_looked_at_in_parts)
 {
@@ -73,9 +77,9 @@ TEST(a_long_turn_is_looked_at_in_parts)
 	int count;
 
 	tune("slice_tools=4");
-	agent = oversight_world_begin_turn(OVERSIGHT_ON);
-	for (int n = 1; n <= 3; n++) {
-		ck_assert(!waits());
+	agent = oversight_world_begin_turn(SETTINGS);
+	for (int n = 1; n <= 4; n++) {
+		ck_assert(n > 2 || !waits());
 		oversight_world_tool_fails(agent, n);
 		for (int i = 0; i < 4; i++) {
 			oversight_world_recorded("iteration", &count);
@@ -85,7 +89,7 @@ TEST(a_long_turn_is_looked_at_in_parts)
 		floor_world_wait(is_recorded, &(struct wanted){ .count = n });
 		floor_world_settle();
 	}
-	floor_has(oversight_world_recorded("iteration", NULL), "\"number\":3");
+	floor_has(oversight_world_recorded("iteration", NULL), "\"number\":4");
 	oversight_world_lacks(
 	    oversight_world_recorded("iteration", NULL), "testsPassing");
 	ck_assert(waits());
@@ -105,7 +109,7 @@ TEST(a_long_turn_is_looked_at_in_parts)
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done();
 	auto_world_filed("t1 landed; ");
-	floor_has(oversight_world_recorded("iteration", NULL), "\"number\":4");
+	floor_has(oversight_world_recorded("iteration", NULL), "\"number\":5");
 }
 
 static bool
@@ -123,11 +127,11 @@ TEST(a_redirection_that_does_not_help_interrupts)
 	int count;
 
 	tune("slice_tools=1");
-	agent = oversight_world_begin_turn(OVERSIGHT_ON);
+	agent = oversight_world_begin_turn(SETTINGS);
 	get_stuck(agent);
 	floor_has(tool_ends(agent, "{}"), REDIRECT);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
-	get_stuck_inside(agent, 4);
+	get_stuck_inside(agent, 5);
 	auto_world_turn(2);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
 	floor_has(fake_session_prompt(agent->session), REDIRECT);
@@ -143,14 +147,14 @@ TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 	struct agent *agent;
 
 	tune("slice_tools=1");
-	oversight_world_begin(OVERSIGHT_ON);
+	oversight_world_begin(SETTINGS);
 	agent = auto_world_turn(1);
 	oversight_world_sh(
 	    "echo 1 >one.txt; git add one.txt; git commit -qm 'add one'");
 	get_stuck(agent);
 	floor_has(tool_ends(agent, "{}"), REDIRECT);
 	floor_world.store_held = true;
-	oversight_world_tool_fails(agent, 4);
+	oversight_world_tool_fails(agent, 5);
 	fake_session_progresses(agent->session);
 	floor_world_wait(is_interrupted, agent);
 	fake_session_turn_ends(agent->session, "Done.");
@@ -170,10 +174,10 @@ TEST(a_turn_without_tools_is_interrupted_after_a_slice)
 	struct agent *agent;
 
 	tune("slice_tools=1 slice=2000");
-	agent = oversight_world_begin_turn(OVERSIGHT_ON);
+	agent = oversight_world_begin_turn(SETTINGS);
 	get_stuck(agent);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
-	oversight_world_tool_fails(agent, 4); /* of a subagent */
+	oversight_world_tool_fails(agent, 5); /* of a subagent */
 	while (fake_session_interrupts(agent->session) == 0)
 		auto_world_patrol();
 	auto_world_turn(2);
@@ -186,7 +190,7 @@ TEST(what_is_due_in_a_turn_survives_the_daemon)
 	struct agent *agent;
 
 	tune("slice_tools=1");
-	agent = oversight_world_begin_turn(OVERSIGHT_ON);
+	agent = oversight_world_begin_turn(SETTINGS);
 	get_stuck(agent);
 	ck_assert(waits());
 	oversight_world_die();
@@ -200,18 +204,18 @@ TEST(a_turn_is_ended_for_a_pause)
 {
 	struct agent *agent;
 
-	tune(TWO_EXPECTED " slice_tools=1");
-	agent = oversight_world_begin_turn(OVERSIGHT_ON);
-	for (int n = 1; n <= 5; n++) {
-		get_stuck_inside(agent, n);
-		if (n == 3)
-			floor_has(tool_ends(agent, "{}"), REDIRECT);
-		if (n == 4)
-			auto_world_turn(2);
-	}
+	tune("slice_tools=1");
+	agent = oversight_world_begin_turn(OVERSIGHT_QUICK);
+	get_stuck_inside(agent, 1);
+	floor_has(tool_ends(agent, "{}"), WARNING);
+	get_stuck_inside(agent, 2);
+	floor_has(tool_ends(agent, "{}"), REDIRECT);
+	get_stuck_inside(agent, 3); /* a fresh session */
+	agent = auto_world_turn(2);
+	get_stuck_inside(agent, 4);
 	oversight_world_parked();
 	floor_has(state_task(&auto_world.core->state, "t1")->reason,
-	    "stopped by oversight: Resource");
+	    "stopped by oversight: Stuck");
 }
 
 /* --- the file -------------------------------------------------------- */

@@ -74,7 +74,7 @@ TEST_ROWS(an_abort, faults_rows(&abort_story))
 
 static struct faults ladder_story = { .sample = 2 };
 
-/* From before it is redirected: restarted, retried, parked. */
+/* From before it is warned: redirected, restarted, parked. */
 TEST_ROWS(the_steps_of_the_ladder, faults_rows(&ladder_story))
 {
 	if (!faults_begin(&ladder_story, _i))

@@ -77,7 +77,7 @@ TEST(a_pause_is_told_once_and_an_answer_lets_the_task_go_on)
 	ck_assert_str_eq(json_string_or(detection, "type", ""), "stuck");
 	e2e_has(json_object_to_json_string(detection), "missing.c");
 	e2e_has(json_object_to_json_string(detection), "recommendations");
-	event = told("\"intervention\":{\"level\":\"redirect\"");
+	event = told("\"intervention\":{\"level\":\"warn\"");
 	ck_assert_str_eq(json_string_or(event, "level", ""), "warning");
 	auto_wait_shell(
 	    e2e_path("grep -c '\"class\":\"task\"' '%s.command' | grep -qx 1",

@@ -118,6 +118,10 @@ TEST(the_report_of_nothing_is_empty)
 	"{\"iteration\":{\"number\":1,\"analysis\":{\"failureClass\":\"x\","  \
 	"\"completionPercentage\":9}},\"check\":{\"detections\":[" detections \
 	"]}}\n"
+#define TURN2(n)                                                              \
+	"{\"iteration\":{\"number\":" #n                                      \
+	",\"analysis\":{\"failureClass\":\"x\",\"completionPercentage\":9}}}" \
+	"\n"
 #define FOUND(type, severity) \
 	"{\"type\":\"" type "\",\"severity\":\"" severity "\"}"
 #define ACT(level) \
@@ -173,23 +177,66 @@ TEST(the_report_adds_up_all_tasks)
 TEST(a_recorded_task_is_replayed_with_the_thresholds_of_the_settings)
 {
 	const char *root = e2e_workspace("a b");
-	struct json_object *list;
+	struct json_object *list, *first, *steps;
 
 	e2e_dir("a b/.llmc/iterations");
 	e2e_write(e2e_path("%s/.llmc/iterations/t1.jsonl", root),
-	    TURN("") TURN("") ACT("warn") TURN(""));
+	    TURN2(1) TURN2(2) ACT("warn") TURN2(3));
 	list = e2e_json(e2e_llmc(root, "report", "oversight", "replay",
 			    "--task", "t1", NULL),
 	    0);
 	ck_assert_uint_eq(json_object_array_length(list), 1);
-	ck_assert_str_eq(
-	    json_string_or(json_object_array_get_idx(list, 0), "type", ""),
-	    "stuck");
+	first = json_object_array_get_idx(list, 0);
+	ck_assert_str_eq(json_string_or(first, "name", ""), "t1");
+	steps = json_object_object_get(first, "steps");
+	ck_assert_uint_eq(json_object_array_length(steps), 1);
+	first = json_object_array_get_idx(steps, 0);
+	ck_assert_str_eq(json_string_or(first, "type", ""), "stuck");
+	ck_assert_str_eq(json_string_or(first, "step", ""), "warn");
+	ck_assert_int_eq(json_int_or(first, "iteration", 0), 3);
 	e2e_expect(e2e_llmc(root, "config", "set", "oversight.profile",
 		       "exploratory", NULL),
 	    0, "");
 	list = e2e_json(e2e_llmc(root, "report", "oversight", "replay",
 			    "--task", "t1", NULL),
 	    0);
-	ck_assert_uint_eq(json_object_array_length(list), 0);
+	steps =
+	    json_object_object_get(json_object_array_get_idx(list, 0), "steps");
+	ck_assert_uint_eq(json_object_array_length(steps), 0);
+}
+
+TEST(a_history_of_a_file_is_replayed)
+{
+	const char *file =
+	    write_history("[{\"name\":\"a\",\"history\":["
+			  "{\"analysis\":{\"checkFailure\":\"error: x\"}},"
+			  "{\"analysis\":{\"checkFailure\":\"error: x\"}},"
+			  "{\"analysis\":{\"checkFailure\":\"error: x\"}}]},"
+			  "{\"name\":\"b\",\"history\":[]}]");
+	struct json_object *list =
+	    e2e_json(e2e_llmc(NULL, "report", "oversight", "replay", file,
+			 "--json", NULL),
+		0);
+	struct json_object *first = json_object_array_get_idx(list, 0);
+	struct json_object *steps = json_object_object_get(first, "steps");
+
+	ck_assert_uint_eq(json_object_array_length(list), 2);
+	ck_assert_str_eq(json_string_or(first, "name", ""), "a");
+	ck_assert_uint_eq(json_object_array_length(steps), 1);
+	first = json_object_array_get_idx(steps, 0);
+	ck_assert_str_eq(json_string_or(first, "step", ""), "warn");
+	ck_assert_int_eq(json_int_or(first, "iteration", 0), 3);
+}
+
+TEST(members_that_no_rule_knows_are_named)
+{
+	const char *file = write_history(
+	    "[{\"analysis\":{\"coverage\":3},\"turn\":1,\"number\":1}]");
+	struct e2e_run *run =
+	    e2e_llmc(NULL, "report", "oversight", "check", file, NULL);
+
+	ck_assert_int_eq(run->status, 0);
+	e2e_has(run->err, "\"analysis.coverage\"");
+	e2e_has(run->err, "\"turn\"");
+	e2e_lacks(run->err, "\"number\"");
 }

@@ -48,8 +48,8 @@ live(struct history *h, struct json_object *list)
 		struct json_object *json =
 		    json_object_array_get_idx(list, (size_t)n - 1);
 		cleanup_iteration struct iteration *it = NULL;
-		struct progress_policy policy = { 0 };
-		enum severity severity[DETECTION_TYPES];
+		const struct progress_policy policy = { 0 };
+		enum progress_step steps[DETECTION_TYPES];
 		enum progress_step due[DETECTION_TYPES];
 		struct err err = { 0 };
 
@@ -60,15 +60,13 @@ live(struct history *h, struct json_object *list)
 			    h->name, &err);
 		behaviour_add(b, it);
 		for (int i = 0; i < DETECTION_TYPES; i++)
-			severity[i] =
-			    behaviour_severity(b, (enum detection_type)i);
-		behaviour_news(b, &policy);
-		progress_next(&progress, severity, &policy, due);
+			steps[i] = behaviour_step(b, (enum detection_type)i);
+		progress_next(&progress, steps, &policy, due);
 		for (int i = 0; i < DETECTION_TYPES; i++) {
 			note(h, (enum detection_type)i, due[i], n);
 			if (due[i] != STEP_NONE)
 				progress_delivered(
-				    &progress, (enum detection_type)i);
+				    &progress, (enum detection_type)i, due[i]);
 		}
 	}
 }

@@ -40,7 +40,7 @@ TEST(all_five_metrics_are_measured)
 		behaviour_add(b, it);
 	}
 	behaviour_measure(b, &m);
-	ck_assert(m.progress_rate == 10 && m.repeated_errors == 3 &&
+	ck_assert(m.progress_rate == 10 && m.repeated_errors == 1 &&
 	    m.iteration_ratio == 0.5 && m.cost_ratio == 0.25 &&
 	    m.elapsed_ms == 3000 && m.tests == 0 && m.coverage == 87 &&
 	    m.coverage_change == -2);

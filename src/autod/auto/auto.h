@@ -130,6 +130,9 @@ struct auto_watch {
 	 * worker has it; output: the message for its worker. */
 	void (*ejected)(void *arg, const struct task *task, struct agent *agent,
 	    const char *output);
+	/* Has it ended so many turns with words only that its work is to be
+	 * checked as it is? */
+	bool (*idle)(void *arg, const struct agent *agent);
 	/* It would be sent back with these words. True: do not. */
 	bool (*held)(void *arg, struct agent *agent, const char *words);
 	/* As in struct fleet_policy. */

@@ -101,6 +101,7 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->turns = task_attempt_turns(t);
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
+	facts->idle = !review_is(t) && POLICY_ASK(mode, watch, idle, agent);
 	facts->waits = POLICY_ASK(mode, team, waits, agent);
 	facts->has_parent = task_is_child(t);
 	facts->answers = fleet_answers(agent);

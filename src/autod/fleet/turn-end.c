@@ -38,6 +38,7 @@ struct turn_end {
 	struct child *child; /* while tests run */
 	struct said said;
 	enum turn_action action;
+	enum turn_action committed; /* what it becomes once all is committed */
 	enum ask_kind ask;
 	struct buf reason;
 	bool from_policy; /* the reason is what the policy has to say */
@@ -120,6 +121,8 @@ decide(struct operation *op)
 	t->action = turn_judge(&facts, &t->reason, &t->ask);
 	/* Commit leftovers before answering the Stop: if we die in between, the
 	 * hook keeps its event for the next daemon. */
+	t->committed =
+	    facts.driven && facts.check_wanted ? TURN_CHECK : TURN_FINISHED;
 	if (t->action == TURN_COMMIT)
 		operation_next(op);
 	else
@@ -229,7 +232,7 @@ on_facts_again(const struct git_facts *git, const struct err *err, void *arg)
 		return;
 	agent_saw(t->op.agent, git);
 	memcpy(t->head, git->head, sizeof t->head);
-	t->action = TURN_FINISHED;
+	t->action = t->committed;
 	operation_done(&t->op.op);
 }
 
@@ -398,7 +401,7 @@ act(struct turn_end *t)
 		    !agent_afresh(agent, t->reason.data))
 			send_back(t);
 		break;
-	case TURN_COMMIT: /* has become FINISHED by now */
+	case TURN_COMMIT: /* has become another one by now */
 	case TURN_FINISHED:
 		agent_finish(agent, t->head);
 		break;

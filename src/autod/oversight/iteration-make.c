@@ -24,14 +24,16 @@
 
 /* --- what others cost --------------------------------------------- */
 
-#define MICROS    1e6
-#define COSTS     64 /* tasks of a kind that are remembered */
-#define KINDS_MAX 64
-#define FILED_MAX 512 /* records that are looked at */
+#define MICROS     1e6
+#define COSTS      64 /* tasks of a kind that are remembered */
+#define KINDS_MAX  64
+#define FILED_MAX  512 /* records that are looked at */
+#define CALL_MASK  UINT64_C(0xffffffffffff) /* what JSON keeps exactly */
+#define CALL_OFTEN 3
 
 struct cost_kind {
 	char *name;
-	double dollars[COSTS];
+	double dollars[COSTS], calls[COSTS];
 	size_t count; /* ever seen */
 };
 
@@ -82,6 +84,7 @@ oversight_costs_add(struct oversight_costs *costs, const struct task *t)
 		kind->name = take_ptr(&name);
 		kind->count = 0;
 	}
+	kind->calls[kind->count % COSTS] = (double)t->spent.usage.tool_calls;
 	kind->dollars[kind->count++ % COSTS] = (double)t->spent.cost / MICROS;
 }
 
@@ -108,16 +111,23 @@ oversight_costs_load(struct oversight_costs *costs, struct book *book)
 }
 
 double
-oversight_costs_estimate(
-    const struct oversight_costs *costs, const struct task *t)
+oversight_costs_estimate(const struct oversight_costs *costs,
+    const struct task *t, int64_t *ret_calls)
 {
 	cleanup_free char *name = kind_of(t);
 	const struct cost_kind *kind = find(costs, name);
 
+	size_t count;
+	double calls;
+
+	*ret_calls = -1;
 	if (kind == NULL || !oversight_costs_counts(t))
 		return NAN;
-	return cost_estimate(
-	    NAN, kind->dollars, kind->count < COSTS ? kind->count : COSTS);
+	count = kind->count < COSTS ? kind->count : COSTS;
+	calls = cost_estimate(NAN, kind->calls, count);
+	if (calls > 0)
+		*ret_calls = (int64_t)calls;
+	return cost_estimate(NAN, kind->dollars, count);
 }
 
 void
@@ -188,6 +198,57 @@ is_of_service(const char *text)
 	return false;
 }
 
+/* What waits or plans says nothing about the work. */
+static unsigned
+call_flags(const struct transcript_call *call)
+{
+	static const char *const reads[] = { "Read", "Grep", "Glob", "LS",
+		NULL };
+	static const char *const waits[] = { "TodoWrite", "BashOutput",
+		"TaskOutput", "Sleep", "Monitor", "ExitPlanMode", "TaskCreate",
+		"TaskUpdate", "TaskList", NULL };
+
+	return (call->failed ? CALL_FAILED : 0) |
+	    (strv_has(reads, call->tool) ? CALL_READS : 0) |
+	    (strv_has(waits, call->tool) || text_begins(call->what, "sleep ") ?
+		    CALL_WAITS :
+		    0);
+}
+
+/* From the one with this number on. The one that was made most often is kept in
+ * words. */
+static void
+add_calls(struct iteration *it, const struct transcript_parser *parser,
+    int64_t from, int64_t to)
+{
+	int most = 0;
+
+	it->calls_known = transcript_parser_totals(parser)->bytes > 0;
+	for (int64_t i = from; i < to; i++) {
+		const struct transcript_call *call =
+		    transcript_parser_call(parser, i);
+		int times = 0;
+
+		if (call == NULL)
+			continue;
+		iteration_add_call(it,
+		    &(struct iteration_call){
+			.action = call->action & CALL_MASK,
+			.answer = call->answer & CALL_MASK,
+			.flags = call_flags(call) });
+		for (size_t k = 0; k < it->call_count; k++)
+			times +=
+			    it->calls[k].action == (call->action & CALL_MASK);
+		if (times <= most)
+			continue;
+		most = times;
+		free(it->repeated);
+		it->repeated = times < CALL_OFTEN ?
+		    NULL :
+		    xasprintf("%s %s: %d times", call->tool, call->what, times);
+	}
+}
+
 /* An error among many calls that went well is a part of work, above all where
  * it only reads: most of them must have failed. */
 static void
@@ -212,6 +273,8 @@ add_errors(struct watched *w, struct iteration *it, const struct agent *agent,
 		if (text != NULL && text[0] != '\0' && !is_of_service(text))
 			iteration_add_error(it, text);
 	}
+	add_calls(
+	    it, parser, same && mark->tools <= tools ? mark->tools : 0, tools);
 	it->errors_known = true;
 	mark->errors = count;
 	mark->tools = tools;
@@ -340,7 +403,8 @@ iteration_catch_up(struct watched *w, const struct agent *agent)
 	    session_transcript(agent->session);
 
 	if (parser != NULL && text_is(path, w->mark.transcript) &&
-	    count_errors(parser) > w->mark.errors)
+	    (count_errors(parser) > w->mark.errors ||
+		transcript_parser_totals(parser)->tools > w->mark.tools))
 		add_errors(w, w->open, agent, parser);
 	if (spent != NULL)
 		iteration_add_spent(w->open, &w->mark, spent);
@@ -375,6 +439,7 @@ iteration_make(struct watched *w, const struct agent *agent,
 	it->max_iterations = facts->expected;
 	it->completion = facts->completion;
 	it->estimated_cost = facts->estimated_cost;
+	it->estimated_calls = facts->estimated_calls;
 	add_files(it, w, facts->snapshot);
 	begin_counting(&w->mark, agent);
 	w->open_errors = w->open_tools = 0;
@@ -391,6 +456,7 @@ iteration_make(struct watched *w, const struct agent *agent,
 		char *const *scope = t->launch.scope_paths;
 
 		w->mark.attempt = t->attempts;
+		it->attempt = t->attempts;
 		for (size_t i = 0; scope != NULL && scope[i] != NULL; i++)
 			if (i < ITERATION_FILES)
 				strv_add(&it->scope, scope[i]);

@@ -30,6 +30,7 @@
 static const char *const titles[STEP_COUNT] = {
 	[STEP_NONE] = "oversight has seen something",
 	[STEP_LOG] = "oversight has seen something",
+	[STEP_CHECK] = "oversight has work checked as it is",
 	[STEP_WARN] = "oversight has warned a worker",
 	[STEP_REDIRECT] = "oversight has redirected a worker",
 	[STEP_RESTART] = "oversight has begun a fresh session",
@@ -259,7 +260,7 @@ oversight_act_log(
 	for (int i = 0; i < DETECTION_TYPES; i++) {
 		struct detection d;
 
-		if ((w->due[i] != STEP_LOG && !is_observed(floor)) ||
+		if ((w->due[i] > STEP_CHECK && !is_observed(floor)) ||
 		    !describe(w, i, &d))
 			continue;
 		if (!is_observed(floor))
@@ -434,8 +435,7 @@ oversight_act_stop(struct oversight_floor *floor, struct watched *w,
 	    !worker_in_turn(agent->worker->status) ||
 	    !describe(w, (int)type, &d))
 		return false;
-	on = step == STEP_PAUSE && type != DETECTION_RESOURCE_BURN &&
-	    outcome_is_handed_on(floor->mode, t);
+	on = step == STEP_PAUSE && outcome_is_handed_on(floor->mode, t);
 	if (step == STEP_RESTART) {
 		cleanup_buf struct buf text = BUF_INIT;
 

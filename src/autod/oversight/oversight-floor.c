@@ -34,11 +34,12 @@ has_own_tests(const struct oversight_floor *floor)
 /* What a check or the tests said. Of the check, only what it printed counts
  * where the work has tests of its own. */
 static void
-note(struct watched *w, const char *worker, bool tests, bool passed,
+note(struct watched *w, const char *worker, bool tests, bool own, bool passed,
     const char *output)
 {
 	if (tests) {
 		w->open->tests = passed;
+		w->open->own_tests = own;
 		w->open->coverage = coverage_find(output);
 	}
 	if (!passed)
@@ -72,8 +73,8 @@ oversight_results_tested(
 	    (result->exited && result->status == CHECK_EXIT_UNJUDGED))
 		return;
 	child_output_text(&result->out, &output);
-	note(
-	    w, agent->worker->name, true, child_succeeded(result), output.data);
+	note(w, agent->worker->name, true, true, child_succeeded(result),
+	    output.data);
 }
 
 /* --- check_command --------------------------------------------------- */
@@ -87,7 +88,8 @@ oversight_results_checked(
 
 	if (w == NULL || w->open == NULL)
 		return;
-	note(w, agent->worker->name, !has_own_tests(floor), passed, output);
+	note(w, agent->worker->name, !has_own_tests(floor), false, passed,
+	    output);
 	if (!passed)
 		oversight_turn_judge(floor, w, agent);
 }
@@ -103,7 +105,7 @@ oversight_results_ejected(
 
 	if (w == NULL || w->open == NULL)
 		return;
-	note(w, task->worker, !has_own_tests(floor), false, output);
+	note(w, task->worker, !has_own_tests(floor), false, false, output);
 	/* Without a worker it is judged when another one begins. */
 	if (agent != NULL)
 		oversight_turn_judge(floor, w, agent);
@@ -243,6 +245,30 @@ watch_failed(void *arg, struct agent *agent, const char *text)
 }
 
 static bool
+watch_idle(void *arg, const struct agent *agent)
+{
+	const struct oversight_floor *floor = arg;
+	const struct watched *w = oversight_turn_watched(arg, agent);
+
+	return w != NULL && floor->config.mode == OVERSIGHT_ACT &&
+	    w->progress.tracks[DETECTION_STUCK].level == STEP_CHECK;
+}
+
+/* Whatever the end of a turn is refused for is a failure of it, but for mail,
+ * and for what the service failed at. */
+static void
+take_refusal(struct watched *w, const struct agent *agent, const char *words)
+{
+	const struct task *t = auto_task(agent);
+
+	if (w->open == NULL || w->open->failure != NULL || words == NULL ||
+	    w->open->status != NULL || (t != NULL && t->attempt.by_mail))
+		return;
+	iteration_set_failure(w->open, words);
+	watched_changed(w, agent->worker->name);
+}
+
+static bool
 watch_held(void *arg, struct agent *agent, const char *words)
 {
 	struct oversight_floor *floor = arg;
@@ -250,6 +276,7 @@ watch_held(void *arg, struct agent *agent, const char *words)
 
 	if (w == NULL)
 		return false;
+	take_refusal(w, agent, words);
 	oversight_turn_judge(floor, w, agent);
 	return oversight_act_stop(floor, w, agent, words);
 }
@@ -283,6 +310,7 @@ static const struct auto_watch watch = {
 	.tested = oversight_results_tested,
 	.checked = oversight_results_checked,
 	.ejected = oversight_results_ejected,
+	.idle = watch_idle,
 	.held = watch_held,
 	.freed = watch_freed,
 	.progressed = oversight_slice_progressed,

@@ -33,6 +33,7 @@ struct iteration_facts {
 	int64_t expected; /* iterations; -1 = not known */
 	double completion; /* percent, NAN = not known */
 	double estimated_cost; /* US dollars, NAN = not known */
+	int64_t estimated_calls; /* -1 = not known */
 };
 
 /* The next one of the worker's task; what it counts is marked. The caller owns
@@ -124,9 +125,10 @@ void oversight_costs_load(struct oversight_costs *costs, struct book *book);
 /* One more has landed. */
 void
 oversight_costs_add(struct oversight_costs *costs, const struct task *task);
-/* US dollars; NAN = too few of its kind are known. */
-double oversight_costs_estimate(
-    const struct oversight_costs *costs, const struct task *task);
+/* US dollars, and calls of tools; NAN and -1 = too few of its kind are known.
+ */
+double oversight_costs_estimate(const struct oversight_costs *costs,
+    const struct task *task, int64_t *ret_calls);
 void oversight_costs_release(struct oversight_costs *costs);
 
 /* --- oversight-turn.c: long turns --------------------------------------- */

@@ -39,10 +39,18 @@ struct watched *
 oversight_turn_find(struct oversight_floor *floor, const char *task)
 {
 	struct watched *w = oversight_turn_known(floor, task);
+	const struct task *t = state_task(&floor->core->state, task);
+	struct thresholds thresholds = floor->config.thresholds;
 
 	if (w != NULL)
 		return w;
-	w = watched_new(floor->core->book, task, &floor->config.thresholds);
+	/* Words say what a task asks for only where it says how it is judged.
+	 */
+	if (t == NULL ||
+	    (t->launch.scope_paths == NULL &&
+		(t->text == NULL || strcasestr(t->text, "acceptance") == NULL)))
+		thresholds.objective_similarity = 0;
+	w = watched_new(floor->core->book, task, &thresholds);
 	LIST_INSERT_HEAD(&floor->watched, w, entry);
 	floor->unpruned = floor->unpruned || w->count == 0;
 	return w;
@@ -125,10 +133,8 @@ static void
 judge(
     struct oversight_floor *floor, struct watched *w, const struct agent *agent)
 {
-	const struct task *t = auto_task(agent);
-	struct progress_policy policy = {
+	const struct progress_policy policy = {
 		.by_hand = !auto_drives(floor->mode, agent),
-		.last_attempt = t != NULL && outcome_is_last(floor->mode, t),
 	};
 
 	if (w->open == NULL)
@@ -154,8 +160,11 @@ oversight_turn_begin(struct oversight_floor *floor, struct watched *w,
 
 	judge(floor, w, agent);
 	facts->duration_ms = take_duration(floor, agent);
-	facts->estimated_cost =
-	    t != NULL ? oversight_costs_estimate(&floor->costs, t) : NAN;
+	facts->estimated_calls = -1;
+	facts->estimated_cost = t != NULL ?
+	    oversight_costs_estimate(
+		&floor->costs, t, &facts->estimated_calls) :
+	    NAN;
 	facts->completion = known.percent;
 	facts->expected = tuning.expected_iterations > 0 ?
 	    tuning.expected_iterations :
@@ -227,7 +236,7 @@ tell(struct oversight_floor *floor, struct watched *w, struct agent *agent,
 	if (oversight_act_stop(floor, w, agent, NULL))
 		return;
 	due = watched_due(w, &type);
-	if (due <= STEP_LOG)
+	if (due <= STEP_CHECK)
 		clock->due_ms = 0;
 	else if (clock->due_ms == 0)
 		clock->due_ms = clock_mono_ms();

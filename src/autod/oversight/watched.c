@@ -364,29 +364,30 @@ check_to_json(struct watched *w, enum severity worst)
 
 void
 watched_judge(
-    struct watched *w, const char *worker, const struct progress_policy *given)
+    struct watched *w, const char *worker, const struct progress_policy *policy)
 {
 	struct iteration *iteration = take_ptr(&w->open);
-	struct progress_policy policy = *given;
 	struct json_object *record, *carry;
 	enum severity severity[DETECTION_TYPES];
+	enum progress_step steps[DETECTION_TYPES];
 
 	if (iteration == NULL)
 		return;
 	carry = w->count > 0 ? carry_to_json(&w->carry) : NULL;
 	take(w, iteration, true);
-	for (int i = 0; i < DETECTION_TYPES; i++)
+	for (int i = 0; i < DETECTION_TYPES; i++) {
 		severity[i] =
 		    behaviour_severity(w->behaviour, (enum detection_type)i);
-	behaviour_news(w->behaviour, &policy);
-	progress_next(&w->progress, severity, &policy, w->due);
+		steps[i] = behaviour_step(w->behaviour, (enum detection_type)i);
+	}
+	progress_next(&w->progress, steps, policy, w->due);
 	record = json_object_new_object();
 	if (carry != NULL)
 		json_set(record, "carry", carry);
 	json_set(record, "iteration", iteration_to_json(iteration));
 	json_set(record, "mark", mark_to_json(&w->mark));
 	json_set(record, "check",
-	    check_to_json(w, progress_worst(&w->progress, severity)));
+	    check_to_json(w, progress_worst(&w->progress, severity, steps)));
 	json_set(record, "due", due_to_json(w));
 	json_set(record, "intervene", progress_to_json(&w->progress));
 	drop_open(w);
@@ -415,7 +416,7 @@ watched_delivered(struct watched *w, const char *worker,
 	struct json_object *record = json_object_new_object();
 	struct json_object *json = json_object_new_object();
 
-	progress_delivered(&w->progress, detection->type);
+	progress_delivered(&w->progress, detection->type, trial.level);
 	if (trial.level == STEP_PAUSE && !observed)
 		progress_silence(&w->progress, detection->type);
 	w->due[detection->type] = STEP_NONE;

@@ -12,12 +12,12 @@
 #ifndef BEHAVIOUR_H
 #define BEHAVIOUR_H
 
+#include "progress-step.h"
+
 struct behaviour;
-struct behaviour_step;
 struct err;
 struct iteration;
 struct json_object;
-struct progress_policy;
 struct schema;
 struct schema_field;
 struct thresholds;
@@ -67,23 +67,6 @@ struct json_object *detection_to_json(const struct detection *detection);
 
 /* --- the detectors -------------------------------------------------------- */
 
-struct regression {
-	bool passed; /* the tests have passed before */
-	int failing; /* results since then that were failures */
-	int64_t failed_at; /* the iteration of the first of them */
-	int64_t much; /* of the latest: how many it says, or its lines */
-	bool more; /* than the one before */
-	double best, coverage; /* NAN = not known */
-	int64_t sank_at; /* the iteration of the latest coverage */
-	bool tests_fell, coverage_fell; /* as judged last */
-};
-
-struct burn {
-	int64_t iterations, expected; /* 0 = not known */
-	double cost, estimate; /* estimate 0 = not known */
-	double completion; /* the last that is known; NAN = none */
-};
-
 #define COST_ESTIMATE_LEAST 20 /* landed tasks of the same kind */
 
 /* What a task should cost at most: its own estimate, else the most that one of
@@ -116,20 +99,13 @@ void behaviour_free(struct behaviour *behaviour); /* NULL is fine */
 void
 behaviour_add(struct behaviour *behaviour, const struct iteration *iteration);
 
-/* The same in two parts: the texts as numbers, and the detectors. */
-void behaviour_prepare(struct behaviour *behaviour,
-    const struct iteration *iteration, struct behaviour_step *ret_step);
-void
-behaviour_judge(struct behaviour *behaviour, const struct behaviour_step *step);
-
 /* What was found at the last iteration. */
 enum severity
 behaviour_severity(const struct behaviour *behaviour, enum detection_type type);
 
-/* Of which types the last iteration said nothing new, because it had no check,
- * no test, or was only a part of a turn; and which failures they are. */
-void behaviour_news(
-    const struct behaviour *behaviour, struct progress_policy *policy);
+/* What it calls for. */
+enum progress_step
+behaviour_step(const struct behaviour *behaviour, enum detection_type type);
 
 /* In words; the severity must not be none. Release it. */
 void behaviour_describe(const struct behaviour *behaviour,
@@ -144,11 +120,21 @@ struct json_object *behaviour_to_json(const struct behaviour *behaviour);
 
 /* {"history": [iterations], "thresholds": {...}} or an array of iterations:
  * the detections after the last one. Of an iteration that is null nothing is
- * known. Thresholds are merged over `thresholds`.
+ * known. Thresholds are merged over `thresholds`. The names of members that it
+ * does not know are appended to `unknown` (NULL = leave them).
  * -EINVAL with the path of what is wrong. */
 int behaviour_check(const struct thresholds *thresholds,
     struct json_object *document, struct json_object **ret_detections,
+    char ***unknown, struct err *err);
+
+/* What the ladder would have done in each history: [{"name", "steps":
+ * [{"iteration", "step", "type", "why"}]}]. The document is an array of
+ * histories, or one: {"name", "history", "calls"}, or an array of iterations.
+ * calls are those of all iterations, where those have none of their own. */
+int behaviour_replay(const struct thresholds *thresholds,
+    struct json_object *document, struct json_object **ret_replays,
     struct err *err);
+extern const struct schema replay_schema; /* one of them */
 void behaviour_cleanup(struct behaviour **behaviour);
 
 #define cleanup_behaviour __attribute__((cleanup(behaviour_cleanup)))

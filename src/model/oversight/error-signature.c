@@ -3,7 +3,7 @@
 #include "base.h"
 #include "error-signature.h"
 
-#include "progress-private.h"
+#include "behaviour-private.h"
 
 /* Where the signature goes: a buffer, or only its hash. */
 struct sink {
@@ -395,6 +395,37 @@ says_nothing(const char *text, size_t len)
 }
 
 uint64_t
+error_answer_hash(const char *text, size_t len)
+{
+	uint64_t hash = BEHAVIOUR_HASH_INIT;
+
+	/* A word with a digit in it may be a time, an address or a hash. */
+	for (size_t i = 0, end; i < len; i = end) {
+		bool digit = false;
+
+		for (end = i; end < len && is_word(text[end]); end++)
+			digit = digit || text_is_digit(text[end]);
+		if (end == i)
+			end++;
+		for (size_t k = i; k < end && !digit; k++)
+			hash =
+			    behaviour_hash_byte(hash, (unsigned char)text[k]);
+		if (digit)
+			hash = behaviour_hash_byte(hash, '0');
+	}
+	return behaviour_hash_end(hash);
+}
+
+uint64_t
+error_line_hash(const char *line, size_t len)
+{
+	struct sink sink = { .names = true };
+
+	run(line, len, &sink);
+	return behaviour_hash_end(sink.hash);
+}
+
+uint64_t
 error_signature_hash(const char *text, size_t len)
 {
 	struct sink sink = { .out = NULL };
@@ -405,182 +436,4 @@ error_signature_hash(const char *text, size_t len)
 		return 0;
 	run(text, len, &sink);
 	return behaviour_hash_end(sink.hash);
-}
-
-/* --- what a check printed -------------------------------------------- */
-
-#define LINES_MAX 512 /* different ones that are compared */
-
-static char
-lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
-/* Where the word begins in any case, from `from` on; len = nowhere. */
-static size_t
-find_word(const char *s, size_t len, size_t from, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (size_t i = from; i + n <= len; i++) {
-		size_t k = 0;
-
-		while (k < n && lower(s[i + k]) == word[k])
-			k++;
-		if (k == n)
-			return i;
-	}
-	return len;
-}
-
-static bool
-tells_of_failure(const char *s, size_t len)
-{
-	static const char *const words[] = { "fail", "error", "assert", "panic",
-		"not ok", "exception", "fatal" };
-
-	for (size_t i = 0; i < nitems(words); i++)
-		if (find_word(s, len, 0, words[i]) < len)
-			return true;
-	return false;
-}
-
-static int64_t
-number_at(const char *s, size_t len, size_t i)
-{
-	int64_t n = 0;
-
-	for (; i < len && text_is_digit(s[i]) && n < 1000000; i++)
-		n = n * 10 + (s[i] - '0');
-	return n;
-}
-
-/* "3 failed", "3 tests failed", "failures=3", "Fail: 3". */
-static int64_t
-number_beside(const char *s, size_t len, size_t word)
-{
-	size_t i = word, after = word;
-
-	for (int words = 0; words < 2 && i > 0; words++) {
-		while (i > 0 && s[i - 1] == ' ')
-			i--;
-		if (i > 0 && i < word && text_is_digit(s[i - 1])) {
-			while (i > 0 && text_is_digit(s[i - 1]))
-				i--;
-			return number_at(s, len, i);
-		}
-		while (i > 0 && is_letter(s[i - 1]))
-			i--;
-	}
-	while (after < len && is_letter(s[after]))
-		after++;
-	while (after < len && strchr(" :=", s[after]) != NULL)
-		after++;
-	return number_at(s, len, after);
-}
-
-static int64_t
-stated_in(const char *s, size_t len)
-{
-	static const char *const words[] = { "fail", "error" };
-	int64_t sum = 0;
-
-	for (size_t k = 0; k < nitems(words); k++)
-		for (size_t i = find_word(s, len, 0, words[k]); i < len;
-		     i = find_word(s, len, i + 1, words[k]))
-			sum += number_beside(s, len, i);
-	return sum;
-}
-
-struct failure_lines {
-	uint64_t seen[LINES_MAX];
-	size_t count;
-};
-
-/* The order does not count: tests may run side by side. */
-static void
-add_line(struct failure_signature *f, struct failure_lines *lines,
-    const char *s, size_t len)
-{
-	struct sink sink = { .names = true };
-	uint64_t hash;
-
-	run(s, len, &sink);
-	hash = behaviour_hash_end(sink.hash);
-	f->lines++;
-	for (size_t i = 0; i < lines->count; i++)
-		if (lines->seen[i] == hash)
-			return;
-	if (lines->count == LINES_MAX)
-		return;
-	lines->seen[lines->count++] = hash;
-	f->hash += hash;
-}
-
-/* The next line that is not blank, from *at on, without what it is indented by;
- * NULL = there is none. */
-static const char *
-next_line(const char *text, size_t len, size_t *at, size_t *ret_len)
-{
-	while (*at < len) {
-		const char *line = text + *at;
-		const char *end = memchr(line, '\n', len - *at);
-		size_t n = end != NULL ? (size_t)(end - line) : len - *at;
-
-		*at += n + 1;
-		while (n > 0 && (unsigned char)*line <= ' ') {
-			line++;
-			n--;
-		}
-		*ret_len = n;
-		if (n > 0)
-			return line;
-	}
-	return NULL;
-}
-
-static void
-add_lines(const char *text, size_t len, bool all, struct failure_signature *f)
-{
-	struct failure_lines lines;
-	const char *line;
-	size_t at = 0, n;
-
-	lines.count = 0;
-	while ((line = next_line(text, len, &at, &n)) != NULL) {
-		if (!all && !tells_of_failure(line, n))
-			continue;
-		add_line(f, &lines, line, n);
-		f->stated += stated_in(line, n);
-	}
-}
-
-struct failure_signature
-failure_signature(const char *text, size_t len)
-{
-	struct failure_signature f = { 0 };
-
-	add_lines(text, len, false, &f);
-	if (f.lines == 0)
-		add_lines(text, len, true, &f);
-	f.hash = behaviour_hash_end(f.hash);
-	return f;
-}
-
-void
-failure_first_line(const char *text, struct buf *out)
-{
-	size_t len = strlen(text), at = 0, n = 0, first_len = 0;
-	const char *first = next_line(text, len, &at, &first_len), *line;
-
-	line = first;
-	for (n = first_len; line != NULL && !tells_of_failure(line, n);)
-		line = next_line(text, len, &at, &n);
-	if (line != NULL)
-		buf_add(out, line, n);
-	else if (first != NULL)
-		buf_add(out, first, first_len);
-	else
-		buf_adds(out, "the check printed nothing");
 }

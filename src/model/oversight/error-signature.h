@@ -22,21 +22,12 @@ void error_signature(const char *text, size_t len, struct buf *out);
  * an exit code and perhaps numbers. */
 uint64_t error_signature_hash(const char *text, size_t len);
 
-/*
- * What a check or a test printed when it failed: the lines that tell of
- * failures (all of them, where none does), in any order. The numbers are
- * normalised, so how bad it is is counted beside. Of a path the last part
- * counts: who repairs one file after another meets another failure each time.
- */
-struct failure_signature {
-	uint64_t hash; /* never 0 */
-	int64_t lines; /* that tell of failures */
-	int64_t stated; /* "3 failed", "errors: 2": the sum; 0 = not said */
-};
+/* Of the whole answer of a tool, without its numbers, for which it may be any
+ * text; never 0. */
+uint64_t error_answer_hash(const char *text, size_t len);
 
-struct failure_signature failure_signature(const char *text, size_t len);
-
-/* Append the first line that tells of it. */
-void failure_first_line(const char *text, struct buf *out);
+/* Of one line, with the last part of each path: the same error in another file
+ * is another one. */
+uint64_t error_line_hash(const char *line, size_t len);
 
 #endif

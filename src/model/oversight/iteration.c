@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "json-short.h"
 #include "schema.h"
 
 static const char *const token_keys[ITERATION_TOKEN_KINDS] = {
@@ -27,6 +28,7 @@ iteration_new(int64_t number)
 	it->coverage = NAN;
 	it->max_iterations = -1;
 	it->estimated_cost = NAN;
+	it->estimated_calls = it->failing_named = -1;
 	it->cost = NAN;
 	for (size_t i = 0; i < ITERATION_TOKEN_KINDS; i++)
 		it->tokens[i] = -1;
@@ -51,6 +53,7 @@ iteration_unref(struct iteration *it)
 	schema_release(&iteration_schema, it);
 	strv_free(it->errors);
 	strv_free(it->files);
+	free(it->calls);
 	for (size_t i = 0; i < it->blob_count; i++) {
 		free(it->blobs[i].path);
 		free(it->blobs[i].hash);
@@ -89,6 +92,18 @@ iteration_set_failure(struct iteration *it, const char *output)
 		    strcspn(output + len - ITERATION_FAILURE, "\n");
 	free(it->failure);
 	it->failure = xstrdup(output + from);
+}
+
+void
+iteration_add_call(struct iteration *it, const struct iteration_call *call)
+{
+	it->calls_known = true;
+	if (it->call_count >= ITERATION_CALLS)
+		return;
+	if ((it->call_count & (it->call_count + 1)) == 0)
+		it->calls = xreallocarray(
+		    it->calls, 2 * it->call_count + 2, sizeof *it->calls);
+	it->calls[it->call_count++] = *call;
 }
 
 void
@@ -304,6 +319,39 @@ take_blobs(struct reader *r, const struct place *place,
 	}
 }
 
+/* [[action, tree, answer, flags], ...] */
+static void
+read_calls(struct reader *r, struct iteration *it)
+{
+	struct json_object *list = NULL;
+
+	if (r->status < 0 ||
+	    !settle(r,
+		json_get_array(r->top.json, r->top.at, "calls", &list, r->err)))
+		return;
+	it->calls_known = true;
+	JSON_EACH (row, list) {
+		int64_t part[4];
+
+		for (size_t i = 0; i < nitems(part); i++) {
+			struct json_object *value = json_length(row) == 4 ?
+			    json_object_array_get_idx(row, i) :
+			    NULL;
+
+			if (!json_object_is_type(value, json_type_int)) {
+				wrong(r, &r->top, "calls",
+				    "lists of four numbers");
+				return;
+			}
+			part[i] = json_object_get_int64(value);
+		}
+		iteration_add_call(it,
+		    &(struct iteration_call){ (uint64_t)part[0],
+			(uint64_t)part[1], (uint64_t)part[2],
+			(unsigned)part[3] });
+	}
+}
+
 static void
 read_tokens(struct reader *r, struct iteration *it)
 {
@@ -344,6 +392,10 @@ read_all(struct reader *r, struct iteration *it)
 		    &passing, r->err)))
 		it->tests = passing;
 	read_text(r, a, "checkFailure", &it->failure);
+	read_list(r, a, "failing", ITERATION_FILES, ITERATION_ERROR_MAX,
+	    &it->failing);
+	read_int(
+	    r, a, "failingNamed", ITERATION_NUMBER_MAX, &it->failing_named);
 	read_number(r, a, "coveragePercent", &it->coverage);
 	it->files_known = read_list(r, a, "artifactsModified", ITERATION_FILES,
 	    ITERATION_ERROR_MAX, &it->files);
@@ -352,6 +404,8 @@ read_all(struct reader *r, struct iteration *it)
 	    r, c, "maxIterations", ITERATION_NUMBER_MAX, &it->max_iterations);
 	read_number(r, anywhere(r, "estimatedCost"), "estimatedCost",
 	    &it->estimated_cost);
+	read_int(r, anywhere(r, "estimatedCalls"), "estimatedCalls",
+	    ITERATION_NUMBER_MAX, &it->estimated_calls);
 	read_number(r, anywhere(r, "cost"), "cost", &it->cost);
 	read_tokens(r, it);
 	read_list(r, anywhere(r, "scope"), "scope", ITERATION_FILES,
@@ -365,6 +419,10 @@ read_all(struct reader *r, struct iteration *it)
 	read_text(r, anywhere(r, "treeHash"), "treeHash", &it->tree);
 	it->part = json_bool_or(r->top.json, "part", false);
 	it->waits = json_bool_or(r->top.json, "waits", false);
+	it->own_tests = json_bool_or(r->top.json, "ownTests", false);
+	read_int(r, &r->top, "attempt", ITERATION_NUMBER_MAX, &it->attempt);
+	read_text(r, &r->top, "repeated", &it->repeated);
+	read_calls(r, it);
 }
 
 static void
@@ -421,6 +479,8 @@ static const struct schema_field analysis_fields[] = {
 	SCHEMA_AS(struct iteration, "testsPassing", TRUTH, tests,
 	    .flags = SCHEMA_OMIT_UNSET),
 	MAY("checkFailure", failure),
+	MAY("failing", failing),
+	KNOWN("failingNamed", failing_named),
 	MAY("coveragePercent", coverage),
 	MADE("artifactsModified", LIST, .flags = SCHEMA_OPTIONAL),
 };
@@ -431,6 +491,7 @@ static const struct schema_field context_fields[] = {
 	MAY("objective", objective),
 	KNOWN("maxIterations", max_iterations),
 	MAY("estimatedCost", estimated_cost),
+	KNOWN("estimatedCalls", estimated_calls),
 };
 static const struct schema context =
     SCHEMA_OF(struct iteration, context_fields);
@@ -442,6 +503,14 @@ static const struct schema_field token_fields[] = {
 	KNOWN("cacheWrite", tokens[ITERATION_CACHE_WRITE]),
 };
 static const struct schema tokens = SCHEMA_OF(struct iteration, token_fields);
+
+static const struct schema call_parts = {
+	.fields = &(const struct schema_field){ .type = SCHEMA_INT },
+};
+static const struct schema call = {
+	.fields = &(const struct schema_field){ .type = SCHEMA_ARRAY,
+	    .of = &call_parts },
+};
 
 static const struct schema hashes = {
 	.fields = &(const struct schema_field){ .type = SCHEMA_STRING,
@@ -461,6 +530,11 @@ static const struct schema_field fields[] = {
 	MAY("treeHash", tree),
 	MAY("part", part),
 	MAY("waits", waits),
+	MAY("attempt", attempt),
+	MAY("ownTests", own_tests),
+	MADE("calls", ARRAY, .of = &call, .flags = SCHEMA_OPTIONAL,
+	    .help = "[action, tree, answer, flags]"),
+	MAY("repeated", repeated),
 };
 
 const struct schema iteration_schema = SCHEMA_OF(struct iteration, fields);
@@ -479,6 +553,25 @@ set_analysis(const struct iteration *it, struct json_object *json)
 		json_set(json, "errors", NULL);
 }
 
+static struct json_object *
+calls_to_json(const struct iteration *it)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < it->call_count; i++) {
+		const struct iteration_call *c = &it->calls[i];
+		const int64_t part[] = { (int64_t)c->action, (int64_t)c->tree,
+			(int64_t)c->answer, (int64_t)c->flags };
+		struct json_object *row = json_object_new_array();
+
+		for (size_t k = 0; k < nitems(part); k++)
+			json_object_array_add(
+			    row, json_object_new_int64(part[k]));
+		json_object_array_add(list, row);
+	}
+	return list;
+}
+
 struct json_object *
 iteration_to_json(const struct iteration *it)
 {
@@ -492,6 +585,51 @@ iteration_to_json(const struct iteration *it)
 		    it->blobs[i].hash[0] == '\0' ? NULL : it->blobs[i].hash);
 	if (blobs != NULL)
 		json_set(json, "blobs", blobs);
+	if (it->calls_known)
+		json_set(json, "calls", calls_to_json(it));
 	schema_order(&iteration_schema, json);
 	return json;
+}
+
+/* --- members that nobody knows --------------------------------------- */
+
+static bool
+has_field(const struct schema *schema, const char *name)
+{
+	for (size_t i = 0; i < schema->count; i++)
+		if (strcmp(schema->fields[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_unknown(struct json_object *json, const char *group,
+    const struct schema *known, const struct schema *also, char ***names)
+{
+	struct json_object_iterator it, end;
+
+	if (!json_object_is_type(json, json_type_object))
+		return;
+	end = json_object_iter_end(json);
+	for (it = json_object_iter_begin(json);
+	     !json_object_iter_equal(&it, &end); json_object_iter_next(&it)) {
+		const char *key = json_object_iter_peek_name(&it);
+		cleanup_free char *name = xasprintf(
+		    "%s%s%s", group, group[0] != '\0' ? "." : "", key);
+
+		if (!has_field(known, key) && !has_field(also, key) &&
+		    !strv_has(strv_const(*names), name))
+			strv_add(names, name);
+	}
+}
+
+void
+iteration_unknown(struct json_object *json, char ***names)
+{
+	/* The optional ones may be in any of the three. */
+	add_unknown(json, "", &iteration_schema, &context, names);
+	add_unknown(json_member(json, "analysis"), "analysis", &analysis,
+	    &iteration_schema, names);
+	add_unknown(json_member(json, "context"), "context", &context,
+	    &iteration_schema, names);
 }

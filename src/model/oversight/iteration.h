@@ -9,18 +9,25 @@
  *
  *   { "number", "status", "durationMs",
  *     "analysis": { "failureClass", "errors", "blockers", "learnings",
- *       "completionPercentage", "testsPassing", "checkFailure",
- *       "coveragePercent", "artifactsModified" },
- *     "context": { "objective", "maxIterations", "estimatedCost" },
- *     "cost", "tokens", "scope", "blobs", "treeHash", "part", "waits" }
+ *       "completionPercentage", "testsPassing", "checkFailure", "failing",
+ *       "failingNamed", "coveragePercent", "artifactsModified" },
+ *     "context": { "objective", "maxIterations", "estimatedCost",
+ *       "estimatedCalls" },
+ *     "cost", "tokens", "scope", "blobs", "treeHash", "part", "waits",
+ *     "attempt", "ownTests", "calls", "repeated" }
  *
  * failureClass is the first of errors. An analysis that says anything and names
  * no error has found none, and so has a status of success; without an analysis,
  * and where errors is null, it is not known. checkFailure is what the check or
- * the tests of the work printed when they failed. cost is in US dollars, scope
- * a list of paths, folders and patterns, blobs an object of hashes by path
- * (null: the file is gone). part: the turn goes on; waits: for others, so that
- * its turns and its cost are not counted as work.
+ * the tests of the work printed when they failed, or why else the end of the
+ * turn was refused; failing are words for what failed, if that is known
+ * otherwise, of which failingNamed are names of tests. cost is in US dollars,
+ * scope a list of paths, folders and patterns, blobs an object of hashes by
+ * path (null: the file is gone). part: the turn goes on; waits: for others, so
+ * that its turns and its cost are not counted as work. calls is a list of
+ * [action, tree, answer, flags], in which equal numbers are equal things, and a
+ * tree of 0 is that of the iteration; repeated is the call that was made most
+ * often, in words. ownTests: testsPassing is what oversight.test_command said.
  *
  * An iteration is counted: iteration_new() and iteration_from_json() give the
  * first reference. It is not changed once it has been handed on.
@@ -38,6 +45,7 @@ struct schema;
 #define ITERATION_ERRORS     8 /* further ones are left out */
 #define ITERATION_BLOCKERS   16
 #define ITERATION_FILES      4096
+#define ITERATION_CALLS      4096
 #define ITERATION_NUMBER_MAX 1000000000
 #define ITERATION_MS_MAX     INT64_C(1000000000000)
 #define ITERATION_VALUE_MAX  1e12 /* of a cost or a percentage */
@@ -55,6 +63,21 @@ enum iteration_token {
 	ITERATION_TOKEN_KINDS
 };
 
+enum iteration_call_flag {
+	CALL_FAILED = 1,
+	CALL_READS = 2, /* only */
+	CALL_WAITS = 4, /* or plans */
+	CALL_WORDS = 8, /* no call, but words that ended a turn */
+	CALL_END = 64, /* of a turn */
+	CALL_ATTEMPT = 128, /* a new one begins here */
+};
+
+/* A call of a tool. */
+struct iteration_call {
+	uint64_t action, tree, answer;
+	unsigned flags;
+};
+
 struct iteration {
 	unsigned refs;
 	int64_t number; /* from 1 */
@@ -67,7 +90,10 @@ struct iteration {
 	char *learnings;
 	double completion; /* percent */
 	int tests; /* 1 = pass, 0 = fail, -1 = not known */
-	char *failure; /* what the check printed; NULL = it did not fail */
+	char *failure; /* what the check printed, or another refusal; NULL = the
+			* end of the turn was not refused */
+	char **failing;
+	int64_t failing_named; /* -1 = not known */
 	double coverage; /* percent */
 	bool files_known;
 	char **files;
@@ -75,6 +101,7 @@ struct iteration {
 	char *objective;
 	int64_t max_iterations; /* expected; -1 = not known */
 	double estimated_cost;
+	int64_t estimated_calls; /* -1 = not known */
 
 	double cost; /* US dollars */
 	int64_t tokens[ITERATION_TOKEN_KINDS]; /* -1 = not known */
@@ -82,7 +109,12 @@ struct iteration {
 	struct iteration_blob *blobs;
 	size_t blob_count;
 	char *tree;
-	bool part, waits;
+	bool part, waits, own_tests;
+	int64_t attempt; /* 0 = not known */
+	bool calls_known;
+	struct iteration_call *calls;
+	size_t call_count;
+	char *repeated;
 };
 
 /* Nothing is known of it. */
@@ -95,9 +127,14 @@ void iteration_unref(struct iteration *iteration); /* NULL is fine */
 int iteration_from_json(struct json_object *json, const char *at,
     int64_t number, struct iteration **ret_iteration, struct err *err);
 struct json_object *iteration_to_json(const struct iteration *iteration);
+/* Append the names of the members that it does not know, as in "analysis.x",
+ * each once. */
+void iteration_unknown(struct json_object *json, char ***names);
 
 void iteration_add_error(struct iteration *iteration, const char *text);
 void iteration_set_failure(struct iteration *iteration, const char *output);
+void iteration_add_call(
+    struct iteration *iteration, const struct iteration_call *call);
 void iteration_add_blob(
     struct iteration *iteration, const char *path, const char *hash);
 

@@ -9,13 +9,14 @@
 #include "excerpt.h"
 #include "iteration.h"
 #include "ladder.h"
-#include "progress-private.h"
+#include "behaviour-private.h"
 #include "schema.h"
 #include "task.h"
 
 const char *const progress_step_words[] = {
 	[STEP_NONE] = "none",
 	[STEP_LOG] = "log",
+	[STEP_CHECK] = "check",
 	[STEP_WARN] = "warn",
 	[STEP_REDIRECT] = "redirect",
 	[STEP_RESTART] = "restart",
@@ -40,129 +41,29 @@ const char *const progress_outcome_words[] = {
 	NULL,
 };
 
-/* Words, counts and costs say nothing more by being there for longer. */
-static const struct {
-	enum progress_step first[SEVERITY_COUNT]; /* none, low, medium, ... */
-	bool goes_up;
-} table[DETECTION_TYPES] = {
-	[DETECTION_STUCK] = { { STEP_NONE, STEP_LOG, STEP_WARN, STEP_REDIRECT,
-				  STEP_REDIRECT },
-	    true },
-	[DETECTION_OSCILLATION] = { { STEP_NONE, STEP_LOG, STEP_WARN,
-					STEP_REDIRECT, STEP_REDIRECT },
-	    true },
-	[DETECTION_DEVIATION] = { { STEP_NONE, STEP_LOG, STEP_LOG, STEP_LOG,
-				      STEP_LOG },
-	    false },
-	[DETECTION_RESOURCE_BURN] = { { STEP_NONE, STEP_LOG, STEP_WARN,
-					  STEP_WARN, STEP_PAUSE },
-	    false },
-	[DETECTION_REGRESSION] = { { STEP_NONE, STEP_LOG, STEP_WARN, STEP_WARN,
-				       STEP_REDIRECT },
-	    true },
-};
-
-enum progress_step
-progress_level(enum detection_type type, enum severity severity)
-{
-	return table[type].first[severity];
-}
-
-static enum progress_step
-lift(enum progress_step level, int by)
-{
-	int raised = (int)level + by;
-
-	return raised > STEP_PAUSE ? STEP_PAUSE : (enum progress_step)raised;
-}
-
-/* The finding is not there. */
-static void
-calm(struct progress_track *track)
-{
-	if (++track->clean % PROGRESS_PATIENCE != 0)
-		return; /* a fresh session may need a turn to meet it again */
-	track->level = STEP_NONE;
-	track->delivered = false;
-	track->waited = 0;
-	if (track->raised > 0)
-		track->raised--;
-}
-
-static enum progress_step
-climb(struct progress_track *track, enum progress_step base, bool up,
-    bool last_attempt)
-{
-	enum progress_step level;
-
-	track->clean = 0;
-	if (up && track->delivered && ++track->waited >= PROGRESS_PATIENCE) {
-		if (lift(base, track->raised) < STEP_PAUSE)
-			track->raised++;
-		track->delivered = false;
-	}
-	level = lift(base, track->raised);
-	/* It does not get milder while it is there. */
-	if (level < track->level)
-		level = track->level;
-	if (level == STEP_RETRY && last_attempt)
-		level = STEP_PAUSE;
-	if (level > track->level)
-		track->delivered = false;
-	track->level = level;
-	return track->delivered ? STEP_NONE : level;
-}
-
 void
 progress_next(struct progress *state,
-    const enum severity severity[DETECTION_TYPES],
+    const enum progress_step called_for[DETECTION_TYPES],
     const struct progress_policy *policy,
     enum progress_step ret_due[DETECTION_TYPES])
 {
 	for (int type = 0; type < DETECTION_TYPES; type++) {
 		struct progress_track *track = &state->tracks[type];
-		enum progress_step base =
-		    progress_level((enum detection_type)type, severity[type]);
+		enum progress_step step = called_for[type];
 
-		ret_due[type] = STEP_NONE;
-		if (base == STEP_NONE) {
-			calm(track);
-			continue;
-		}
-		if (policy->by_hand || (policy->noted & 1u << type) != 0) {
-			ret_due[type] = STEP_LOG;
-			continue;
-		}
-		if ((policy->old & 1u << type) != 0 &&
-		    track->level != STEP_NONE) {
-			ret_due[type] =
-			    track->delivered ? STEP_NONE : track->level;
-			continue;
-		}
-		if (policy->cause[type] != track->cause) {
-			if (track->cause != 0)
-				*track = (struct progress_track){
-					.silenced = track->silenced
-				};
-			track->cause = policy->cause[type];
-		}
-		if (track->silenced) {
-			track->raised = 0;
-			if (track->level > STEP_LOG)
-				track->level = STEP_NONE;
-			base = STEP_LOG;
-		}
-		ret_due[type] =
-		    climb(track, base, !track->silenced && table[type].goes_up,
-			policy->last_attempt);
+		if (step > STEP_LOG && (policy->by_hand || track->silenced))
+			step = STEP_LOG;
+		if (track->level > step)
+			track->level = step;
+		ret_due[type] = track->level < step ? step : STEP_NONE;
 	}
 }
 
 void
-progress_delivered(struct progress *state, enum detection_type type)
+progress_delivered(
+    struct progress *state, enum detection_type type, enum progress_step step)
 {
-	state->tracks[type].delivered = true;
-	state->tracks[type].waited = 0;
+	state->tracks[type].level = step;
 }
 
 void
@@ -172,15 +73,15 @@ progress_silence(struct progress *state, enum detection_type type)
 }
 
 enum severity
-progress_worst(
-    const struct progress *state, const enum severity severity[DETECTION_TYPES])
+progress_worst(const struct progress *state,
+    const enum severity severity[DETECTION_TYPES],
+    const enum progress_step called_for[DETECTION_TYPES])
 {
 	enum severity worst = SEVERITY_NONE;
 
 	for (int i = 0; i < DETECTION_TYPES; i++)
 		if (severity[i] > worst && !state->tracks[i].silenced &&
-		    progress_level((enum detection_type)i, severity[i]) >
-			STEP_LOG)
+		    called_for[i] > STEP_LOG)
 			worst = severity[i];
 	return worst;
 }
@@ -190,13 +91,6 @@ progress_worst(
 static const struct schema_field fields[] = {
 	SCHEMA_FIELD(struct progress_track, "level", level,
 	    .words = progress_step_words),
-	SCHEMA_FIELD(
-	    struct progress_track, "cause", cause, .flags = SCHEMA_OPTIONAL),
-	SCHEMA_FIELD(
-	    struct progress_track, "raised", raised, .max = STEP_PAUSE),
-	SCHEMA_FIELD(struct progress_track, "delivered", delivered),
-	SCHEMA_FIELD(struct progress_track, "waited", waited),
-	SCHEMA_FIELD(struct progress_track, "clean", clean),
 	SCHEMA_FIELD(struct progress_track, "silenced", silenced),
 };
 static const struct schema schema = { .fields = fields,
@@ -239,7 +133,7 @@ progress_telling(enum progress_step due, int64_t waited_ms, int64_t slice_ms)
 {
 	int64_t patience = slice_ms;
 
-	if (due <= STEP_LOG)
+	if (due <= STEP_CHECK)
 		return TELLING_NOTHING;
 	if (due > STEP_REDIRECT)
 		return TELLING_INTERRUPT;

@@ -2,19 +2,13 @@
 
 /*
  * The one ladder: what is done about findings (behaviour.h) on the work of a
- * task. One table gives the first step for a kind and its severity. A finding
- * that is still there three iterations after its step was taken goes one step
- * up: warn, redirect, a fresh session, a new attempt by another worker, a
- * person. So the same failure is met at most twelve times before a person is
- * asked; another one begins anew. With every three iterations without it, a
- * finding goes one step down. Silence inside a turn has its own findings and
- * takes the same steps, see below. Pure.
+ * task. The rules say which step their findings call for, and count anew in
+ * each attempt; the ladder sees that each step is taken once. A step that is
+ * not called for any more can be taken again. Silence inside a turn has its own
+ * findings and takes the same steps, see below. Pure.
  *
- * Good work is left alone: what is judged from words (deviation) is only
- * logged; what is judged from counts and costs (resource burn) warns once,
- * pauses at most, and does not go up by repetition; an iteration that says
- * nothing new about a finding leaves it as it is; and what a person has let go
- * on is only logged from then on, for that task. Only people abort.
+ * What a person has let go on is only logged from then on, for that task. Only
+ * people abort.
  *
  * One struct progress for each worker's task; zeroes are its beginning.
  */
@@ -31,28 +25,11 @@ struct json_object;
 struct task;
 struct schema;
 
-enum progress_step {
-	STEP_NONE,
-	STEP_LOG, /* record it */
-	STEP_WARN, /* add a warning to the next prompt */
-	STEP_REDIRECT, /* have another approach taken */
-	STEP_RESTART, /* a fresh session that starts with what was learned */
-	STEP_RETRY, /* the same in a new attempt by another worker */
-	STEP_PAUSE, /* park the task for a person; its worker is free */
-	STEP_COUNT
-};
-
-extern const char *const progress_step_words[];
-
 #define PROGRESS_PATIENCE 3 /* iterations */
 
 struct progress_track {
-	enum progress_step level; /* now; NONE = it is not there */
-	int64_t cause; /* of the finding, see struct progress_policy */
-	int raised; /* steps above the table */
-	bool delivered;
-	int waited; /* iterations with the finding since its delivery */
-	int clean; /* iterations without the finding */
+	enum progress_step level; /* the highest that was taken; NONE = it is
+				   * not there */
 	bool silenced; /* it was paused for it: the person who resumes it has
 			* seen it */
 };
@@ -63,35 +40,27 @@ struct progress {
 
 struct progress_policy {
 	bool by_hand; /* a person drives the worker: only log */
-	bool last_attempt; /* no other one is left: ask a person instead */
-	/* See behaviour_news(). */
-	unsigned old; /* a bit for each type of which this iteration says
-		       * nothing new */
-	unsigned noted; /* for each of which it is too early to do more */
-	int64_t cause[DETECTION_TYPES]; /* which failure it is; 0 = any */
 };
 
-/* The first step, by the table alone. */
-enum progress_step
-progress_level(enum detection_type type, enum severity severity);
-
-/* One iteration: what was found of each type. Returns what is to be delivered
- * now, by type; NONE = nothing, or it was delivered already. What is not
+/* One iteration: what its findings call for, by type. Returns what is to be
+ * delivered now; NONE = nothing, or it was delivered already. What is not
  * delivered is returned again. */
 void progress_next(struct progress *state,
-    const enum severity severity[DETECTION_TYPES],
+    const enum progress_step called_for[DETECTION_TYPES],
     const struct progress_policy *policy,
     enum progress_step ret_due[DETECTION_TYPES]);
 
 /* It has reached the session, or was done. */
-void progress_delivered(struct progress *state, enum detection_type type);
+void progress_delivered(
+    struct progress *state, enum detection_type type, enum progress_step step);
 
 /* It is paused for this, and goes on only if a person lets it. */
 void progress_silence(struct progress *state, enum detection_type type);
 
 /* The worst of what was found at the last step, but for what is only logged. */
 enum severity progress_worst(const struct progress *state,
-    const enum severity severity[DETECTION_TYPES]);
+    const enum severity severity[DETECTION_TYPES],
+    const enum progress_step called_for[DETECTION_TYPES]);
 
 struct json_object *progress_to_json(const struct progress *state);
 /* What cannot be read is as at the beginning. */

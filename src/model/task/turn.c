@@ -663,6 +663,8 @@ turn_judge(
 		buf_adds(words, troubles[trouble].to_person);
 		return troubles[trouble].at_last;
 	}
+	if (trouble == TROUBLE_UNCOMMITTED && facts->idle)
+		return TURN_COMMIT;
 	if (troubles[trouble].ask != ASK_NONE) {
 		bool at_once =
 		    trouble == TROUBLE_QUESTION && facts->asks_person;

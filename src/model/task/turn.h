@@ -114,6 +114,8 @@ struct turn_facts {
 	int turns, turns_max; /* turns so far, with this one; turns_max 0 = no
 			       * limit */
 	int nudges;
+	bool idle; /* it ends one turn after the other with words only: its work
+		    * is checked as it is */
 	bool waits; /* for agents that it has asked for */
 	bool has_parent; /* another agent spawned it, and hears of its failure
 			  * instead of a person */
@@ -132,7 +134,8 @@ enum turn_action {
 	TURN_CHECK, /* run check_command first */
 	TURN_BACK, /* send the worker back with `words` */
 	TURN_NUDGE, /* the same, and it counts as a nudge */
-	TURN_COMMIT, /* commit what it left over, then it is finished */
+	TURN_COMMIT, /* commit what it left over, then it is finished, or
+		      * checked */
 	TURN_PAUSE, /* a person must look, for the reason in `words` */
 	TURN_ASK, /* the same of a task: it waits for a person, without its
 		   * worker */

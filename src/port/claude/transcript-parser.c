@@ -2,20 +2,22 @@
 
 #include "base.h"
 #include "agent-kind.h"
+#include "error-signature.h"
 #include "id.h"
 #include "transcript-parser.h"
 #include "watch.h"
 
-#define JSON_MAX    (4 * TAIL_LINE_MAX) /* a repaired line is longer */
-#define TEXT_MAX    (64 * 1024)
-#define ERROR_MAX   1024
-#define TOKENS_MAX  (INT64_C(1) << 40) /* more in one message is invalid */
-#define COST_MAX    1e9 /* dollars */
-#define MICROS      1e6
-#define RECENT      64
-#define INTERRUPTED "[Request interrupted by user"
-#define API_ERROR   "API Error"
-#define NO_MODEL    "?" /* the line does not name one */
+#define JSON_MAX         (4 * TAIL_LINE_MAX) /* a repaired line is longer */
+#define TEXT_MAX         (64 * 1024)
+#define ERROR_MAX        1024
+#define TOKENS_MAX       (INT64_C(1) << 40) /* more in one message is invalid */
+#define COST_MAX         1e9 /* dollars */
+#define MICROS           1e6
+#define RECENT           64
+#define TRANSCRIPT_BEGUN 32
+#define INTERRUPTED      "[Request interrupted by user"
+#define API_ERROR        "API Error"
+#define NO_MODEL         "?" /* the line does not name one */
 
 /* A message of the API may take several lines, with other lines between them;
  * each has the usage of the whole message so far. */
@@ -34,6 +36,12 @@ struct transcript_parser {
 	char since[CLOCK_STAMP_SIZE]; /* older messages do not count */
 	bool in_side; /* this line is from a subagent's file */
 	char *errors[TRANSCRIPT_ERRORS]; /* by their number */
+	struct transcript_call calls[TRANSCRIPT_CALLS]; /* by their number */
+	struct {
+		uint64_t id; /* of the call, 0 = none */
+		struct transcript_call call;
+	} begun[TRANSCRIPT_BEGUN]; /* a ring of those that run */
+	size_t begun_next;
 	char *failure; /* the word for the last turn that failed */
 	char *model; /* for transcript_translate() */
 };
@@ -112,6 +120,16 @@ transcript_parser_error(const struct transcript_parser *parser, int64_t n)
 	    parser->errors[n % TRANSCRIPT_ERRORS];
 }
 
+const struct transcript_call *
+transcript_parser_call(const struct transcript_parser *parser, int64_t n)
+{
+	int64_t count = parser->totals.tools;
+
+	return n < 0 || n >= count || n < count - TRANSCRIPT_CALLS ?
+	    NULL :
+	    &parser->calls[n % TRANSCRIPT_CALLS];
+}
+
 const char *
 transcript_parser_failure(
     const struct transcript_parser *parser, const char **ret_text)
@@ -181,6 +199,72 @@ keep_error(struct transcript_parser *parser, const struct buf *text)
 	    xstrndup(text->data, text_cut(text->data, text->len, ERROR_MAX));
 }
 
+/* What a tool is told first: its command, its file, or all of it. */
+static void
+call_words(struct json_object *input, char *ret, size_t size)
+{
+	static const char *const keys[] = { "command", "file_path", "pattern",
+		"path", "url", "query" };
+	const char *text = NULL;
+
+	for (size_t i = 0; text == NULL && i < nitems(keys); i++)
+		text = json_string_or(input, keys[i], NULL);
+	if (text == NULL && input != NULL)
+		text = json_object_to_json_string_ext(
+		    input, JSON_C_TO_STRING_PLAIN);
+	if (text == NULL)
+		text = "";
+	snprintf(ret, size, "%.*s",
+	    (int)text_cut(text, strcspn(text, "\n"), size - 1), text);
+}
+
+static void
+calls_begin(struct transcript_parser *parser, struct json_object *content)
+{
+	if (!json_object_is_type(content, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(content); i++) {
+		struct json_object *block =
+		    json_object_array_get_idx(content, i);
+		struct json_object *input = json_member(block, "input");
+		const char *tool = json_string_or(block, "name", "");
+		struct transcript_call call = { .failed = false };
+		const char *text;
+
+		if (strcmp(json_string_or(block, "type", ""), "tool_use") != 0)
+			continue;
+		text = input == NULL ? "" :
+				       json_object_to_json_string_ext(
+					   input, JSON_C_TO_STRING_PLAIN);
+		call.action = id_hash64(text) * 31 + id_hash64(tool);
+		snprintf(call.tool, sizeof call.tool, "%s", tool);
+		call_words(input, call.what, sizeof call.what);
+		parser->begun[parser->begun_next % TRANSCRIPT_BEGUN].id =
+		    id_hash64(json_string_or(block, "id", ""));
+		parser->begun[parser->begun_next++ % TRANSCRIPT_BEGUN].call =
+		    call;
+	}
+}
+
+/* Before it is counted. */
+static void
+call_ended(struct transcript_parser *parser, struct json_object *block,
+    const struct buf *text)
+{
+	struct transcript_call *call =
+	    &parser->calls[parser->totals.tools % TRANSCRIPT_CALLS];
+	uint64_t id = id_hash64(json_string_or(block, "tool_use_id", ""));
+
+	/* Whose beginning is not known is another one each time. */
+	*call = (struct transcript_call){ .action =
+					      (uint64_t)parser->totals.tools };
+	for (size_t i = 0; i < TRANSCRIPT_BEGUN; i++)
+		if (parser->begun[i].id == id)
+			*call = parser->begun[i].call;
+	call->answer = error_answer_hash(text->data, text->len);
+	call->failed = json_bool_or(block, "is_error", false);
+}
+
 static void
 take_tool_errors(struct transcript_parser *parser, struct json_object *content)
 {
@@ -194,10 +278,11 @@ take_tool_errors(struct transcript_parser *parser, struct json_object *content)
 		if (strcmp(json_string_or(block, "type", ""), "tool_result") !=
 		    0)
 			continue;
+		message_text(json_object_object_get(block, "content"), &text);
+		call_ended(parser, block, &text);
 		parser->totals.tools++;
 		if (!json_bool_or(block, "is_error", false))
 			continue;
-		message_text(json_object_object_get(block, "content"), &text);
 		keep_error(parser, &text);
 		parser->totals.tool_errors++;
 	}
@@ -383,6 +468,7 @@ line_assistant(struct transcript_parser *parser, struct json_object *line)
 		}
 		count_tool_calls(parser, content);
 	}
+	calls_begin(parser, content);
 	if (text.len > 0 && !parser->in_side &&
 	    !json_bool_or(line, "isSidechain", false)) {
 		struct buf *kept = &parser->text;

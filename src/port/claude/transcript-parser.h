@@ -61,6 +61,20 @@ const char *transcript_parser_failure(
 struct json_object *
 transcript_translate(struct json_object *line, char **model);
 
+/* The n-th call of a tool that has ended, from 0. */
+#define TRANSCRIPT_CALLS 128 /* the last ones are kept */
+struct transcript_call {
+	uint64_t action, answer; /* equal numbers are equal things; of an
+				  * answer, its numbers do not count */
+	bool failed;
+	char tool[40];
+	char what[120]; /* its command or file, on one line */
+};
+
+/* NULL = it is not kept any more. */
+const struct transcript_call *
+transcript_parser_call(const struct transcript_parser *parser, int64_t n);
+
 /* The n-th error of a tool or of the API, from 0 (there are tool_errors +
  * api_errors); NULL = it is not kept any more. Cut at 1 KiB. */
 #define TRANSCRIPT_ERRORS 32 /* the last ones are kept */
