@@ -110,7 +110,7 @@ check_commit(const char *text, bool strip)
 	cleanup_buf struct buf out = BUF_INIT;
 	const char *again;
 
-	prompt_commit_message(messages, nitems(messages), strip, &out);
+	prompt_commit_message(NULL, messages, nitems(messages), strip, &out);
 	check(out.len > 0 && strlen(out.data) == out.len);
 	check(out.data[out.len - 1] != '\n');
 	/* A second pass changes nothing. */
@@ -118,7 +118,7 @@ check_commit(const char *text, bool strip)
 	if (strip) {
 		cleanup_buf struct buf second = BUF_INIT;
 
-		prompt_commit_message(&again, 1, true, &second);
+		prompt_commit_message(NULL, &again, 1, true, &second);
 		check(strcmp(second.data, out.data) == 0);
 	}
 }

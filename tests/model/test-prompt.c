@@ -406,7 +406,7 @@ assert_message(const char *const *messages, bool strip, const char *wanted)
 
 	while (messages[count] != NULL)
 		count++;
-	prompt_commit_message(messages, count, strip, &out);
+	prompt_commit_message(NULL, messages, count, strip, &out);
 	ck_assert_str_eq(out.data, wanted);
 }
 
@@ -421,6 +421,22 @@ TEST(one_message_is_kept_as_it_is)
 	assert_message(
 	    MESSAGES("S\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n"),
 	    false, "S\n\nCo-Authored-By: Claude <noreply@anthropic.com>");
+}
+
+TEST(several_messages_stand_below_the_title_of_their_task)
+{
+	static const char *const messages[] = { "Step 4 of speed.md\n",
+		"fixup! Step 4 of speed.md\n", "Step 5 of speed.md\n" };
+	cleanup_buf struct buf out = BUF_INIT;
+
+	prompt_commit_message(
+	    "Make the parser faster", messages, nitems(messages), true, &out);
+	ck_assert_str_eq(out.data,
+	    "Make the parser faster\n\nStep 4 of speed.md\n\n"
+	    "Step 5 of speed.md");
+	buf_clear(&out);
+	prompt_commit_message("Make it", messages, 2, true, &out);
+	ck_assert_str_eq(out.data, "Step 4 of speed.md");
 }
 
 TEST(several_messages_become_paragraphs_below_the_first)
@@ -505,7 +521,7 @@ TEST(message_is_never_empty)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
-	prompt_commit_message(NULL, 0, true, &out);
+	prompt_commit_message(NULL, NULL, 0, true, &out);
 	ck_assert_str_eq(out.data, "Untitled change");
 	assert_message(MESSAGES(""), false, "Untitled change");
 	assert_message(MESSAGES(" \n\n", "\n"), false, "Untitled change");
@@ -527,7 +543,8 @@ TEST(a_huge_message_is_cut)
 		buf_adds(&text, "x");
 	for (size_t i = 0; i < 500; i++)
 		buf_adds(&text, "\xc3\xa9");
-	prompt_commit_message((const char *[]){ text.data }, 1, false, &out);
+	prompt_commit_message(
+	    NULL, (const char *[]){ text.data }, 1, false, &out);
 	ck_assert_uint_eq(out.len, kept + strlen(note));
 	ck_assert_str_eq(out.data + kept, note);
 	ck_assert_int_eq(memcmp(out.data, text.data, kept), 0);
@@ -566,7 +583,8 @@ TEST(only_llmc_writes_its_trailers)
 		for (int strip = 0; strip < 2; strip++) {
 			cleanup_buf struct buf out = BUF_INIT;
 
-			prompt_commit_message(&rows[i].message, 1, strip, &out);
+			prompt_commit_message(
+			    NULL, &rows[i].message, 1, strip, &out);
 			prompt_commit_trailers(
 			    rows[i].task, rows[i].goal, &out);
 			ck_assert_str_eq(out.data, rows[i].want);

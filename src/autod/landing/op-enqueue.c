@@ -154,8 +154,8 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	cleanup_free char *id = NULL;
 	cleanup_buf struct buf message = BUF_INIT;
 
-	prompt_commit_message(
-	    frozen->messages.v, frozen->messages.count, true, &message);
+	prompt_commit_message(t != NULL ? t->title : NULL, frozen->messages.v,
+	    frozen->messages.count, true, &message);
 	item->title = xstrndup(message.data,
 	    text_cut(message.data, strcspn(message.data, "\n"), TITLE_MAX));
 	if (w->task != NULL && hosts != NULL && !e->nothing)

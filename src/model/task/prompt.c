@@ -227,10 +227,11 @@ add_cut(const struct buf *text, struct buf *out)
 }
 
 void
-prompt_commit_message(
-    const char *const *messages, size_t count, bool strip, struct buf *out)
+prompt_commit_message(const char *title, const char *const *messages,
+    size_t count, bool strip, struct buf *out)
 {
 	cleanup_buf struct buf text = BUF_INIT, one = BUF_INIT;
+	size_t used = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if ((is_fixup(messages[i]) && count > 1) ||
@@ -242,6 +243,16 @@ prompt_commit_message(
 			continue;
 		if (text.len > 0)
 			buf_adds(&text, "\n\n");
+		buf_add(&text, one.data, one.len);
+		used++;
+	}
+	/* The first of several says what was done first. */
+	if (used > 1 && title != NULL && title[0] != '\0') {
+		buf_clear(&one);
+		text_add_words(&one, title, strlen(title));
+		buf_adds(&one, "\n\n");
+		buf_add(&one, text.data, text.len);
+		buf_clear(&text);
 		buf_add(&text, one.data, one.len);
 	}
 	/* There are only fixups: better their messages than none. */

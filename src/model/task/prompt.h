@@ -8,8 +8,9 @@
 struct buf;
 
 /* The commit message of a landing, from the messages of its commits (oldest
- * first). One message is used as it is; of several, the first one, followed by
- * the others as paragraphs, without fixups and repetitions. The result is
+ * first). One message is used as it is; several are paragraphs below the title
+ * (of the task; NULL or "": below the first), without fixups and repetitions.
+ * The result is
  * trimmed and has no final newline. Attribution is removed if requested
  * (Co-Authored-By: Claude, Generated with Claude Code, links to a session;
  * ignoring case, with or without emoji and link; people are kept, even if they
@@ -18,8 +19,8 @@ struct buf;
  * longer than PROMPT_COMMIT_MAX is cut, and the last line says so. */
 #define PROMPT_COMMIT_MAX (64 * 1024)
 
-void prompt_commit_message(
-    const char *const *messages, size_t count, bool strip, struct buf *out);
+void prompt_commit_message(const char *title, const char *const *messages,
+    size_t count, bool strip, struct buf *out);
 
 /* Append which task and goal it is for, as trailers; NULL = none. */
 #define PROMPT_TASK_TRAILER    "Llmc-Task"
