@@ -15,6 +15,9 @@
 #define HOLD_MS    5000 /* that the first prompt waits for tools, at most */
 #define PIECES_MAX 65536 /* bytes; more are pasted at once */
 #define SETTLE_MS  100 /* from the answer of our server to their use */
+#define ESCAPE_MS                                                    \
+	1000 /* from Escape to the next text: together they would be \
+	      * another key */
 
 void
 session_prompt(
@@ -129,7 +132,7 @@ is_held(struct session *s)
 		session_tick_later(s, left_ms);
 		return true;
 	}
-	if (!s->listed)
+	if (s->tools && !s->listed)
 		log_debug("%s: it has not asked for its tools, and is prompted "
 			  "without them",
 		    s->worker);
@@ -264,5 +267,15 @@ session_interrupt(struct session *s)
 	s->own_interrupt = true;
 	s->record->busy = false;
 	s->record->open_tools = 0;
+	session_then(s, interrupt_now);
+}
+
+void
+session_dismiss(struct session *s)
+{
+	int64_t then_ms = clock_mono_ms() + ESCAPE_MS;
+
+	if (s->held_ms < then_ms)
+		s->held_ms = then_ms;
 	session_then(s, interrupt_now);
 }

@@ -325,6 +325,15 @@ is_heard(struct session *s, const struct hook_event *event)
 	    handlers[event->kind] != NULL && !seen_before(s, event->id);
 }
 
+/* A subagent may outlive the turn of its conversation. */
+static bool
+is_work(const struct hook_event *event)
+{
+	return (event->kind == HOOK_PROMPT || event->kind == HOOK_TOOL_BEGINS ||
+		   event->kind == HOOK_TOOL_ENDS || event->kind == HOOK_STOP) &&
+	    json_string_or(event->data, "agent_id", NULL) == NULL;
+}
+
 bool
 session_hook(
     struct session *s, struct server_call *call, const struct hook_event *event)
@@ -338,6 +347,8 @@ session_hook(
 	s->hook_ms = clock_mono_ms();
 	if (s->record->step != PROMPT_NONE)
 		session_tick_later(s, 1);
+	if (is_work(event))
+		s->events.works(s->arg);
 	return handlers[event->kind](s, call, event->data);
 }
 

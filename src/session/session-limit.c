@@ -13,11 +13,13 @@ session_limit_look_ms(enum limit_class class, const char *text, int tries)
 
 	if (limit_reset_parse(text, &reset)) {
 		named = reset.at_ms;
+		/* A minute that has begun is not over. */
 		if (named == 0 && reset.hour >= 0)
 			named = time_zone_next(
-			    &(struct zone_time){ reset.month, reset.day,
-				reset.hour, reset.minute, reset.zone },
-			    now);
+				    &(struct zone_time){ reset.month, reset.day,
+					reset.hour, reset.minute, reset.zone },
+				    now - LIMIT_MINUTE_MS) +
+			    LIMIT_MINUTE_MS;
 	}
 	return limit_look_again_ms(
 	    class, named, reset.at_ms > 0 || reset.month > 0, tries, now);

@@ -6,8 +6,9 @@
 
 #include "limit.h"
 
-/* The wall clock time to look again: that which the message names, in its own
- * zone, or after a pause that grows with the tries (limit.h). */
+/* The wall clock time to look again: the end of the minute that the message
+ * names, in its own zone, or after a pause that grows with the tries (limit.h).
+ */
 int64_t
 session_limit_look_ms(enum limit_class class, const char *text, int tries);
 

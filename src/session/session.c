@@ -108,6 +108,7 @@ fill_events(struct session_events *events)
 	FILL(events, compacted, no_answer);
 	FILL(events, submitted, no_text);
 	FILL(events, typed, no_text);
+	FILL(events, works, nothing);
 	FILL(events, progressed, nothing);
 	FILL(events, turn_ended, no_judgement);
 	FILL(events, turn_failed, no_failure);

@@ -92,6 +92,9 @@ struct session_events {
 	void (*submitted)(void *arg, const char *receipt);
 	/* A person typed this; a turn is running. */
 	void (*typed)(void *arg, const char *text);
+	/* A prompt, a tool or the end of a turn is reported, before anything
+	 * else is done about it: a turn runs, whatever was thought. */
+	void (*works)(void *arg);
 	/* A tool or a turn ended: more than accepting a prompt. */
 	void (*progressed)(void *arg);
 	/* The turn has ended, and no background task or compaction is running.
@@ -176,6 +179,9 @@ void session_poke(struct session *session);
 bool session_confirm(struct session *session);
 /* Press Escape, once the record is saved: no turn runs, no tool is open. */
 void session_interrupt(struct session *session);
+/* Between two turns: close a dialog that may be open, before the next prompt.
+ */
+void session_dismiss(struct session *session);
 
 /* End it: SIGTERM, a grace period, SIGKILL; then what it started, and the tmux
  * session is removed. fn (may be NULL) is called when all is gone, from the

@@ -291,6 +291,12 @@ session_interrupt(struct session *s)
 	s->record->busy = false;
 }
 
+void
+session_dismiss(struct session *s)
+{
+	(void)s; /* it opens no dialogs */
+}
+
 static void
 on_end(void *arg)
 {

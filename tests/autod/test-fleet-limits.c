@@ -3,6 +3,7 @@
 /* Turns that end with an error: limits and outages are waited for, in virtual
  * time; the rest is for the policy or for a person. */
 #include "fleet-world.h"
+#include "limit.h"
 
 #define HALF_AN_HOUR (30 * 60 * 1000)
 
@@ -39,6 +40,32 @@ hit_limit(struct agent *agent)
 	return until * 1000;
 }
 
+/* A time of day, as Claude Code says it. */
+static void
+hit_limit_at(struct agent *agent, int64_t ms)
+{
+	time_t at = (time_t)(ms / 1000);
+	struct tm tm;
+	cleanup_free char *text = NULL;
+
+	ck_assert_ptr_nonnull(gmtime_r(&at, &tm));
+	text = xasprintf("You've hit your 5-hour limit, resets %02d:%02d (UTC)",
+	    tm.tm_hour, tm.tm_min);
+	fail_turn(agent, "rate_limit", text);
+}
+
+/* Its status line says when a window is reset. */
+static void
+tell_reset(struct agent *agent, int64_t ms)
+{
+	cleanup_free char *data = xasprintf(
+	    "{\"rate_limits\":{\"five_hour\":{\"used_percentage\":100,"
+	    "\"resets_at\":%lld}}}",
+	    (long long)(ms / 1000));
+
+	floor_world_answer(fleet_world_hook(agent, "StatusLine", data));
+}
+
 /* --- limits ----------------------------------------------------------- */
 
 TEST(a_limit_is_waited_for)
@@ -48,9 +75,10 @@ TEST(a_limit_is_waited_for)
 	begin();
 	until = hit_limit(fleet_world.adam);
 	fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
+	until += limit_delay_ms(1);
 	ck_assert_int_eq(fleet_world.adam->worker->until_ms, until);
 	ck_assert_int_eq(fleet_world.told[EVENT_WAITING], 1);
-	fleet_world_run(HALF_AN_HOUR - 2000);
+	fleet_world_run(until - clock_wall_ms() - 1000);
 	fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
 	ck_assert_int_eq(fleet_world.told[EVENT_LIMIT_OVER], 0);
 	fleet_world_run(2100);
@@ -60,6 +88,142 @@ TEST(a_limit_is_waited_for)
 	fleet_world_submit(fleet_world.adam);
 	fleet_world_moved("adam:limited adam:starting adam:working ");
 	ck_assert_int_eq(fleet_world.adam->worker->until_ms, 0);
+}
+
+/* It goes on after the second of the reset, not after that of its minute; the
+ * status line may come before the turn fails, after it, or never. Then it is
+ * the end of the minute. */
+TEST_ROWS(a_reset_has_a_second, 9)
+{
+	static const int64_t seconds[] = { 0, 41, 59 };
+	int when = _i / 3; /* before, after, never */
+	int64_t reset, until;
+
+	begin();
+	clock_virtual_advance(60000 - clock_wall_ms() % 60000);
+	reset = clock_wall_ms() + 2 * 60000 + seconds[_i % 3] * 1000;
+	until = (when < 2 ? reset : clock_wall_ms() + 3 * 60000) +
+	    limit_delay_ms(fleet_world.adam->worker->index);
+	if (when == 0)
+		tell_reset(fleet_world.adam, reset);
+	hit_limit_at(fleet_world.adam, reset);
+	if (when == 1)
+		tell_reset(fleet_world.adam, reset);
+	ck_assert_int_eq(fleet_world.adam->worker->until_ms, until);
+	fleet_world_run(until - clock_wall_ms() - 100);
+	fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
+	fleet_world_run(200);
+	fleet_world_expect(fleet_world.adam, WORKER_STARTING);
+}
+
+/* Each of them a moment later; the daemon may die meanwhile. */
+TEST_ROWS(workers_go_on_after_the_reset_one_by_one, 4)
+{
+	static const struct {
+		int workers;
+		bool killed;
+	} rows[] = { { 4, false }, { 4, true }, { 20, false }, { 20, true } };
+	int count = rows[_i].workers, over = 0;
+	int64_t reset;
+
+	fleet_world_begin_working(NULL);
+	for (int i = 2; i <= count; i++) {
+		cleanup_free char *name = xasprintf("w%d", i);
+		struct agent *agent = fleet_world_add(name);
+
+		agent->worker->index = i;
+		fleet_world_wait_up(agent);
+	}
+	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
+	reset = hit_limit(fleet_world.adam);
+	if (rows[_i].killed) {
+		fleet_world_reopen();
+		fleet_world_run(1000);
+	}
+	fleet_world_run(reset - clock_wall_ms());
+	for (int i = 0; i < count; i++)
+		fleet_world_expect(
+		    floor_world.fleet->agents[i], WORKER_LIMITED);
+	for (int i = 0; i < 100; i++) {
+		int before = over;
+
+		fleet_world_run(500);
+		over = fleet_world.told[EVENT_LIMIT_OVER];
+		ck_assert_int_le(over - before, 1);
+	}
+	ck_assert_int_eq(over, count);
+}
+
+/* A person has lifted the limit, or the agent goes on by itself: whatever it
+ * reports, it is limited no more, and nothing is typed into its turn. */
+TEST_ROWS(a_turn_that_runs_ends_the_waiting, 4)
+{
+	static const char *const hooks[][2] = {
+		{ "UserPromptSubmit", "{\"prompt\":\"continue\"}" },
+		{ "PreToolUse", "{\"tool_name\":\"Bash\"}" },
+		{ "PostToolUse", "{\"tool_name\":\"Bash\"}" },
+		{ "Stop", "{\"last_assistant_message\":\"Done.\"}" },
+	};
+
+	begin();
+	hit_limit(fleet_world.adam);
+	buf_clear(&fleet_world.tmux->trace);
+	floor_world_answer(
+	    fleet_world_hook(fleet_world.adam, hooks[_i][0], hooks[_i][1]));
+	ck_assert_int_eq(fleet_world.told[EVENT_LIMIT_OVER], 1);
+	ck_assert_int_ne(fleet_world.adam->worker->status, WORKER_LIMITED);
+	ck_assert_int_eq(fleet_world.adam->worker->until_ms, 0);
+	if (_i < 3) {
+		fleet_world_expect(fleet_world.adam, WORKER_WORKING);
+		ck_assert(fleet_world.adam->worker->session.busy);
+		fleet_world_run(HALF_AN_HOUR + 60000);
+		ck_assert_int_eq(fleet_world.told[EVENT_LIMIT_OVER], 1);
+		ck_assert_ptr_null(strstr(
+		    fleet_world.tmux->trace.data, "The interruption is over"));
+	}
+}
+
+/* Neither does the tool of a subagent that outlives the turn, nor a status
+ * line. */
+TEST(what_is_no_turn_ends_no_waiting)
+{
+	begin();
+	hit_limit(fleet_world.adam);
+	floor_world_answer(fleet_world_hook(fleet_world.adam, "PostToolUse",
+	    "{\"tool_name\":\"Bash\",\"agent_id\":\"a1\"}"));
+	tell_reset(fleet_world.adam, clock_wall_ms() + 1000000);
+	floor_world_answer(fleet_world_hook(fleet_world.adam, "Notification",
+	    "{\"notification_type\":\"idle_prompt\"}"));
+	fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
+}
+
+/* What it did while no daemon was there counts before the clock does. */
+TEST(a_turn_that_began_without_a_daemon)
+{
+	begin();
+	hit_limit(fleet_world.adam);
+	fleet_world_spool(
+	    fleet_world.adam, "UserPromptSubmit", "{\"prompt\":\"continue\"}");
+	clock_virtual_advance(HALF_AN_HOUR + 60000);
+	fleet_world_reopen();
+	fleet_world_run(1000);
+	fleet_world_expect(fleet_world.adam, WORKER_WORKING);
+	ck_assert_ptr_null(
+	    strstr(fleet_world.tmux->trace.data, "The interruption is over"));
+}
+
+/* At a limit Claude Code asks what to do; Escape goes before the prompt. */
+TEST(a_dialog_is_closed_before_it_goes_on)
+{
+	const char *escape;
+
+	begin();
+	hit_limit(fleet_world.adam);
+	buf_clear(&fleet_world.tmux->trace);
+	fleet_world_run(HALF_AN_HOUR + 60000);
+	escape = strstr(fleet_world.tmux->trace.data, "Escape");
+	ck_assert_ptr_nonnull(escape);
+	ck_assert_ptr_nonnull(strstr(escape, "The interruption is over"));
 }
 
 /* The account's limit is everybody's who would run into it next. */
@@ -90,7 +254,7 @@ TEST(a_limit_is_the_accounts)
 	ck_assert_int_eq(fleet_world.told[EVENT_WAITING], 1);
 	ck_assert_int_eq(cain->worker->limit_tries, 0); /* it was adam's */
 	buf_clear(&fleet_world.tmux->trace);
-	fleet_world_run(HALF_AN_HOUR + 100);
+	fleet_world_run(HALF_AN_HOUR + limit_delay_ms(1) + 100);
 	fleet_world_expect(eve, WORKER_IDLE);
 	fleet_world_expect(abel, WORKER_WORKING);
 	/* cain has his prompt on its way already, and needs no other. */
@@ -123,7 +287,7 @@ TEST(a_limit_that_names_no_time)
 {
 	begin();
 	for (int i = 1; i <= 2; i++) {
-		int64_t wait = i * 5 * 60 * 1000;
+		int64_t wait = i * 5 * 60 * 1000 + limit_delay_ms(1);
 
 		fail_turn(fleet_world.adam, "rate_limit", "too many requests");
 		fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
@@ -220,7 +384,8 @@ TEST(an_outage_is_one_workers)
 	fleet_world_expect(eve, WORKER_IDLE);
 	ck_assert_int_eq(policy.limits, 1);
 	ck_assert_int_eq(policy.outages, 1);
-	ck_assert_int_eq(policy.until_ms, fleet_world.adam->worker->until_ms);
+	ck_assert_int_eq(policy.until_ms + limit_delay_ms(1),
+	    fleet_world.adam->worker->until_ms);
 	ck_assert_int_eq(policy.errors, 0);
 }
 

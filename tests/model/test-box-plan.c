@@ -345,7 +345,9 @@ TEST(only_known_variables_reach_an_agent)
 		"LLMC_WEBHOOK_SECRET=s", "LLMC_API_KEY=k", "GIT_ASKPASS=/a",
 		"GIT_SSH_COMMAND=sshpass -p x ssh", "GIT_CONFIG_COUNT=1",
 		"GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=t",
-		"GIT_CONFIG_PARAMETERS=p", "DISPLAY=:0", "=x", "" };
+		"GIT_CONFIG_PARAMETERS=p", "DISPLAY=:0", "=x", "",
+		"CLAUDE_CODE_RETRY_WATCHDOG=1",
+		"CLAUDE_CODE_RESUME_INTERRUPTED_TURN=1" };
 
 	for (size_t i = 0; i < nitems(good); i++)
 		for (int boxed = 0; boxed < 2; boxed++)

@@ -2,6 +2,7 @@
 
 #include "unit.h"
 #include "limit.h"
+#include "quota.h"
 
 #define MINUTE 60000
 
@@ -341,4 +342,45 @@ TEST(a_reset_far_away_has_just_passed)
 	    limit_look_again_ms(LIMIT_USAGE, now - 1, true, 0, now), later);
 	ck_assert_int_eq(
 	    limit_look_again_ms(LIMIT_USAGE, 0, false, 0, now), later);
+}
+
+/* The minute that a message names, its end, and what the windows of the account
+ * say of it. */
+TEST_ROWS(a_window_names_the_second_of_a_reset, 6)
+{
+	static const int64_t by = 100 * MINUTE;
+	static const struct {
+		int64_t five, seven, exact;
+	} rows[] = {
+		{ 0, 0, by }, /* not known */
+		{ by - MINUTE, 0, by - MINUTE }, /* at :00 */
+		{ by - 19000, 0, by - 19000 },
+		{ by - 1000, by + 500 * MINUTE, by - 1000 },
+		{ by + 70000, by - 30000, by - 30000 }, /* weekly */
+		{ by - MINUTE - 1, by, by }, /* in other minutes */
+	};
+	const struct window windows[WINDOW_COUNT] = {
+		{ .resets_ms = rows[_i].five },
+		{ .resets_ms = rows[_i].seven },
+	};
+
+	ck_assert_int_eq(limit_sharpen_ms(by, windows), rows[_i].exact);
+	/* What is exact stays so. */
+	ck_assert_int_eq(
+	    limit_sharpen_ms(rows[_i].exact, windows), rows[_i].exact);
+}
+
+/* Nobody goes on before the reset, and no two of twenty at once; all within a
+ * minute. */
+TEST(workers_go_on_one_after_another)
+{
+	for (int i = 1; i <= 20; i++) {
+		ck_assert_int_ge(limit_delay_ms(i), 2000);
+		ck_assert_int_lt(limit_delay_ms(i), MINUTE);
+		if (i > 1)
+			ck_assert_int_ge(
+			    limit_delay_ms(i), limit_delay_ms(i - 1) + 1000);
+	}
+	ck_assert_int_eq(limit_delay_ms(0), limit_delay_ms(1));
+	ck_assert_int_eq(limit_delay_ms(21), limit_delay_ms(1));
 }

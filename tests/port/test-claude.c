@@ -502,6 +502,10 @@ TEST(settings_preempt_what_asks_a_person)
 	ck_assert_int_eq(json_int_or(settings, "feedbackSurveyRate", 1), 0);
 	ck_assert_str_eq(
 	    json_string_or(settings, "crossSessionInbound", ""), "refuse");
+	ck_assert(!json_bool_or(settings, "autoContinueAtUsageLimit", true));
+	ck_assert_str_eq(json_string_or(json_member(settings, "env"),
+			     "CLAUDE_CODE_RETRY_WATCHDOG", ""),
+	    "0");
 	ck_assert(!json_bool_or(settings, "disableAllHooks", true));
 	ck_assert(json_bool_or(settings, "disableWorkflows", false));
 	ck_assert(!json_bool_or(settings, "autoMemoryEnabled", true));

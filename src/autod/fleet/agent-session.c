@@ -211,6 +211,12 @@ on_typed(void *arg, const char *text)
 }
 
 static void
+on_works(void *arg)
+{
+	turn_failure_works(arg);
+}
+
+static void
 on_progressed(void *arg)
 {
 	struct agent *agent = arg;
@@ -417,6 +423,7 @@ const struct session_events agent_session_events = {
 	.compacted = on_compacted,
 	.submitted = on_submitted,
 	.typed = on_typed,
+	.works = on_works,
 	.progressed = on_progressed,
 	.turn_ended = on_turn_ended,
 	.turn_failed = on_turn_failed,

@@ -499,6 +499,16 @@ after_message(const struct worker *w, enum worker_status to)
 	    WORKER_WORKING;
 }
 
+void
+agent_dismiss(struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	if (w->status == WORKER_LIMITED && w->session.step != PROMPT_PASTED &&
+	    session_phase(agent->session) == SESSION_UP)
+		session_dismiss(agent->session);
+}
+
 bool
 agent_message_fits(const struct agent *agent)
 {
@@ -513,8 +523,10 @@ agent_message(struct agent *agent, const char *text)
 	enum worker_status to = message_leads_to[agent->worker->status];
 	enum worker_status after = after_message(agent->worker, to);
 
-	if (!agent_message_fits(agent) ||
-	    (to != WORKER_STATUS_COUNT && agent_move(agent, to, NULL) < 0))
+	if (!agent_message_fits(agent))
+		return -EINVAL;
+	agent_dismiss(agent);
+	if ((to != WORKER_STATUS_COUNT && agent_move(agent, to, NULL) < 0))
 		return -EINVAL;
 	agent_prompt(agent, text, false, after);
 	return 0;

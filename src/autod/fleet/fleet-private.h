@@ -71,6 +71,16 @@ void agent_session_gone(struct agent *agent);
 /* The limit that it waited for is over: it goes on where it was. */
 void turn_failure_over(struct agent *agent);
 
+/* The same if a turn runs already: a person has begun it, or the agent. */
+void turn_failure_works(struct agent *agent);
+
+/* It is about to be prompted while it waits for a limit: a dialog that is open
+ * since then would take the prompt. */
+void agent_dismiss(struct agent *agent);
+
+/* A status line may have said at which second a limit is over. */
+void turn_failure_sharpen(struct fleet *fleet);
+
 /*
  * What Claude Code reports through `llmc hook`: the method hook.event, and the
  * spools for events that arrived while no daemon was running. The answer is

@@ -126,8 +126,10 @@ agent_status(struct agent *agent, struct json_object *data)
 	if (used >= 0 && text_is(id, json_string_or(data, "session_id", id)))
 		agent->context = used;
 	if (windows_read(json_member(data, "rate_limits"), clock_wall_ms(),
-		core->state.windows))
+		core->state.windows)) {
+		turn_failure_sharpen(agent->fleet);
 		persist_changed(core);
+	}
 }
 
 /* True if the call will be answered later. */

@@ -537,7 +537,7 @@ limit_worker(struct agent *agent, const char *text, int64_t until)
 	if (w->status != WORKER_LIMITED &&
 	    agent_move(agent, WORKER_LIMITED, text) < 0)
 		return;
-	w->until_ms = until;
+	w->until_ms = until + limit_delay_ms(w->index);
 	persist_changed(agent->core);
 	agent_tick_later(agent, 1);
 }
@@ -546,8 +546,9 @@ static void
 limit(struct agent *agent, enum limit_class class, const char *text)
 {
 	struct fleet *fleet = agent->fleet;
-	int64_t until =
-	    session_limit_look_ms(class, text, agent->worker->limit_tries);
+	int64_t until = limit_sharpen_ms(
+	    session_limit_look_ms(class, text, agent->worker->limit_tries),
+	    fleet->core->state.windows);
 
 	agent->worker->limit_tries++; /* its own, not those of the others */
 	limit_worker(agent, text, until);
@@ -626,6 +627,37 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 	    .reason = reason);
 }
 
+void
+turn_failure_sharpen(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+		struct worker *w = agent->worker;
+		int64_t delay = limit_delay_ms(w->index);
+
+		if (w->status != WORKER_LIMITED)
+			continue;
+		w->until_ms = limit_sharpen_ms(w->until_ms - delay,
+				  fleet->core->state.windows) +
+		    delay;
+		agent_tick_later(agent, 1);
+	}
+}
+
+void
+turn_failure_works(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+
+	if (w->status != WORKER_LIMITED)
+		return;
+	AGENT_EMIT(agent, EVENT_LIMIT_OVER);
+	w->until_ms = 0;
+	if (agent_move(agent, w->before, NULL) == 0)
+		w->session.busy = worker_in_turn(w->status);
+	persist_changed(agent->core);
+}
+
 /* The limit is over: the worker continues where it was. */
 void
 turn_failure_over(struct agent *agent)
@@ -634,6 +666,7 @@ turn_failure_over(struct agent *agent)
 	enum worker_status before = w->before;
 
 	AGENT_EMIT(agent, EVENT_LIMIT_OVER);
+	agent_dismiss(agent);
 	w->until_ms = 0;
 	if (before == WORKER_IDLE || before == WORKER_NEEDS_REVIEW ||
 	    before == WORKER_NO_CHANGES || before == WORKER_OFFLINE) {

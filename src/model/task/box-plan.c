@@ -731,6 +731,10 @@ box_plan_allows(const char *variable, const char *const *more, bool boxed)
 	/* What the agent needs to work, and its own settings. */
 	static const char *const agents[] = { "LC_", "CLAUDE_CODE_",
 		"ANTHROPIC_", "OTEL_", NULL };
+	/* With these it waits for a limit without a word, or goes on with a
+	 * turn that llmc goes on with. */
+	static const char *const never[] = { "CLAUDE_CODE_RETRY_WATCHDOG",
+		"CLAUDE_CODE_RESUME_INTERRUPTED_TURN", NULL };
 	static const char *const ours[] = { "DISABLE_", "LLMC_", "GIT_", NULL };
 	/* A box has its own, or none of what they lead to. The folders of
 	 * toolchains: without them a build fails, or another one is used. */
@@ -745,6 +749,8 @@ box_plan_allows(const char *variable, const char *const *more, bool boxed)
 		"XDG_RUNTIME_DIR", "XDG_STATE_HOME", "LD_LIBRARY_PATH",
 		"TMUX_TMPDIR", NULL };
 
+	if (is_listed(variable, never))
+		return false;
 	return is_listed(variable, names) || is_listed(variable, more) ||
 	    begins_with_any(variable, agents) ||
 	    (begins_with_any(variable, ours) && !may_be_secret(variable)) ||

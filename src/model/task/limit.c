@@ -7,6 +7,7 @@
 
 #include "backoff.h"
 #include "limit.h"
+#include "quota.h"
 #include "turn.h"
 
 #define QUOTE_MAX 160
@@ -544,4 +545,28 @@ limit_look_again_ms(enum limit_class class, int64_t named_ms, bool dated,
 	if (named_ms > now_ms && named_ms - now_ms <= most)
 		return named_ms;
 	return now_ms + limit_backoff_ms(class, tries);
+}
+
+int64_t
+limit_sharpen_ms(int64_t by_ms, const struct window *windows)
+{
+	for (int i = 0; i < WINDOW_COUNT; i++) {
+		int64_t resets = windows[i].resets_ms;
+
+		if (resets >= by_ms - LIMIT_MINUTE_MS && resets < by_ms)
+			return resets;
+	}
+	return by_ms;
+}
+
+#define DELAY_MS  3000 /* clocks differ, and the service needs its time */
+#define SPREAD_MS 1500
+#define PLACES    20
+
+int64_t
+limit_delay_ms(int place)
+{
+	int64_t number = place > 0 ? (place - 1) % PLACES : 0;
+
+	return DELAY_MS + number * SPREAD_MS;
 }

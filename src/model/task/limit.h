@@ -8,6 +8,7 @@
 #define LIMIT_H
 
 struct buf;
+struct window;
 
 /* "resets 7pm (America/Los_Angeles)", "resets Oct 9 at 5:30pm", "resets at
  * 1766502000": the time in the text, not yet resolved with a calendar; false if
@@ -58,6 +59,18 @@ int64_t limit_backoff_ms(enum limit_class class, int tries);
  * ahead: then use the backoff. */
 int64_t limit_look_again_ms(enum limit_class class, int64_t named_ms,
     bool dated, int tries, int64_t now_ms);
+
+/* A message names a reset by its minute, and it comes at some second of that:
+ * what counts is the end of the minute, until one of the account's windows
+ * (WINDOW_COUNT of them) names the second. by_ms unless one does. */
+#define LIMIT_MINUTE_MS 60000
+
+int64_t limit_sharpen_ms(int64_t by_ms, const struct window *windows);
+
+/* How long after the reset this worker goes on: all of them at once would be
+ * too many requests, and the first finds out for the others whether it is over.
+ * place: its number from 1 (worker.h). */
+int64_t limit_delay_ms(int place);
 
 /*
  * Why an assignment has stalled, from the last messages of its transcript: does

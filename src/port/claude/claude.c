@@ -489,8 +489,11 @@ fence(const struct agent_launch *launch)
 struct json_object *
 claude_settings(const struct agent_launch *launch)
 {
+	static const char *const unset[] = { "CLAUDE_CODE_RETRY_WATCHDOG",
+		"CLAUDE_CODE_RESUME_INTERRUPTED_TURN" };
 	struct json_object *settings = json_object_new_object();
 	struct json_object *hooks = json_object_new_object();
+	struct json_object *env = json_object_new_object();
 
 	/* Turn off what would ask a person, or interfere with our prompts. */
 	json_set_bool(settings, "skipDangerousModePermissionPrompt", true);
@@ -507,6 +510,12 @@ claude_settings(const struct agent_launch *launch)
 	json_set_bool(settings, "autoMemoryEnabled", false);
 	if (!launch->repair)
 		json_set(settings, "permissions", fence(launch));
+	/* llmc decides alone when to go on after a limit, or a crash: the
+	 * user's own settings could have it otherwise. */
+	json_set_bool(settings, "autoContinueAtUsageLimit", false);
+	for (size_t i = 0; i < nitems(unset); i++)
+		json_set_string(env, unset[i], "0");
+	json_set(settings, "env", env);
 	/* Otherwise a file in the worktree could turn the guard off. */
 	json_set_bool(settings, "disableAllHooks", false);
 	for (size_t i = 0; i < nitems(claude_hooks); i++)
