@@ -316,9 +316,12 @@ const struct cli_command cmd_resume = {
 	    "pauses; a task that has used up its own, or that\noversight has "
 	    "stopped, is parked and its worker does another one. Resuming\n"
 	    "grants the same amount once more, and oversight does not stop "
-	    "that task for the\nsame kind of finding again. Without a name, "
-	    "everything that is paused or parked\ncontinues. HOST:WORKER is "
-	    "one of another host of the fleet: ssh runs this command\nthere.\n",
+	    "that task for the\nsame kind of finding again. A worker that "
+	    "waits for a usage limit or an outage\ngoes on at once: you have "
+	    "bought more, or logged in to something else. Without a\nname, "
+	    "everything that is paused, parked or limited continues. "
+	    "HOST:WORKER is one\nof another host of the fleet: ssh runs this "
+	    "command there.\n",
 	.example = "resume adam",
 	.flags = resume_flags,
 	.max_args = 1,

@@ -348,7 +348,7 @@ session_hook(
 	if (s->record->step != PROMPT_NONE)
 		session_tick_later(s, 1);
 	if (is_work(event))
-		s->events.works(s->arg);
+		s->events.works(s->arg, event->kind != HOOK_PROMPT);
 	return handlers[event->kind](s, call, event->data);
 }
 

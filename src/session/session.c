@@ -93,6 +93,13 @@ no_trouble(void *arg, enum session_trouble trouble, const struct err *err)
 	(void)err;
 }
 
+static void
+no_work(void *arg, bool heard)
+{
+	(void)arg;
+	(void)heard;
+}
+
 #define FILL(events, member, fn)                 \
 	do {                                     \
 		if ((events)->member == NULL)    \
@@ -108,7 +115,7 @@ fill_events(struct session_events *events)
 	FILL(events, compacted, no_answer);
 	FILL(events, submitted, no_text);
 	FILL(events, typed, no_text);
-	FILL(events, works, nothing);
+	FILL(events, works, no_work);
 	FILL(events, progressed, nothing);
 	FILL(events, turn_ended, no_judgement);
 	FILL(events, turn_failed, no_failure);

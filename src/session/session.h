@@ -93,8 +93,9 @@ struct session_events {
 	/* A person typed this; a turn is running. */
 	void (*typed)(void *arg, const char *text);
 	/* A prompt, a tool or the end of a turn is reported, before anything
-	 * else is done about it: a turn runs, whatever was thought. */
-	void (*works)(void *arg);
+	 * else is done about it: a turn runs, whatever was thought. heard: the
+	 * service has answered in it. */
+	void (*works)(void *arg, bool heard);
 	/* A tool or a turn ended: more than accepting a prompt. */
 	void (*progressed)(void *arg);
 	/* The turn has ended, and no background task or compaction is running.

@@ -10,6 +10,7 @@
 #include "auto-private.h"
 #include "auto-world.h"
 #include "backoff.h"
+#include "limit.h"
 #include "quota.h"
 #include "settings-table.h"
 #include "settings.h"
@@ -406,24 +407,51 @@ TEST(signs_of_life_are_published)
 
 /* --- outages --------------------------------------------------------- */
 
-TEST(an_outage_is_waited_for_but_not_for_ever)
+/* A login that is refused is waited for as long. */
+TEST_ROWS(an_outage_is_waited_for_but_not_for_ever, 2)
 {
+	static const struct {
+		enum limit_class class;
+		const char *failure;
+	} rows[] = { { LIMIT_OUTAGE, "outage" }, { LIMIT_AUTH, "login" } };
 	struct agent *agent = begin_turn("max_attempts = 1\n");
+	struct state *state = &auto_world.core->state;
 	int64_t now = clock_wall_ms() / 1000;
 
-	outage_limited(auto_world.mode, agent, false, "limit", 0);
-	ck_assert_int_eq(auto_world.core->state.outage_since_unix, 0);
-	outage_limited(auto_world.mode, agent, true, "503", 0);
-	ck_assert_int_ge(auto_world.core->state.outage_since_unix, now);
 	/* The end of a turn ends the outage. */
+	state->outage_since_unix = now;
 	fake_session_turn_ends(agent->session, "Shall I go on?");
 	auto_world_turn(2);
-	ck_assert_int_eq(auto_world.core->state.outage_since_unix, 0);
+	ck_assert_int_eq(state->outage_since_unix, 0);
 	auto_world_told("sent_back t1; ");
-	outage_limited(auto_world.mode, agent, true, "503", 0);
-	auto_world.core->state.outage_since_unix -= 6 * 3600 + 1;
-	outage_limited(auto_world.mode, agent, true, "503", 0);
-	auto_world_fails("outage");
+	outage_limited(auto_world.mode, agent, LIMIT_USAGE, "limit", 0);
+	state->outage_since_unix = now;
+	outage_limited(auto_world.mode, agent, rows[_i].class, "503", 0);
+	ck_assert(!auto_world.core->failing);
+	state->outage_since_unix -= 6 * 3600 + 1;
+	outage_limited(auto_world.mode, agent, LIMIT_USAGE, "limit", 0);
+	ck_assert(!auto_world.core->failing);
+	outage_limited(auto_world.mode, agent, rows[_i].class, "503", 0);
+	auto_world_fails(rows[_i].failure);
+}
+
+/* They have bought more: one goes on, or everything does. */
+TEST_ROWS(a_person_says_that_a_limit_is_over, 2)
+{
+	struct agent *agent = begin_turn(NULL);
+	struct floor_call *call;
+	cleanup_free char *text =
+	    xasprintf("You've hit your weekly limit, resets at %lld",
+		(long long)clock_wall_ms() / 1000 + 86400);
+
+	turn_failure(agent, "rate_limit", text);
+	floor_world_settle();
+	ck_assert_int_eq(agent->worker->status, WORKER_LIMITED);
+	call = resume(_i == 0 ? NULL : "auto-1");
+	ck_assert_str_eq(json_string_or(floor_call_result(call), "message", ""),
+	    "Continuing.\nauto-1 waits for its limit no longer");
+	auto_world_turn(2);
+	ck_assert_int_eq(agent->worker->until_ms, 0);
 }
 
 /* --- landings that have to wait -------------------------------------- */

@@ -3,6 +3,7 @@
 /* Turns that end with an error: limits and outages are waited for, in virtual
  * time; the rest is for the policy or for a person. */
 #include "fleet-world.h"
+#include "ask.h"
 #include "limit.h"
 
 #define HALF_AN_HOUR (30 * 60 * 1000)
@@ -342,15 +343,16 @@ struct policy {
 };
 
 static void
-policy_limited(void *arg, struct agent *agent, bool outage, const char *text,
-    int64_t until_ms)
+policy_limited(void *arg, struct agent *agent, enum limit_class class,
+    const char *text, int64_t until_ms)
 {
 	struct policy *policy = arg;
 
 	ck_assert_str_ne(text, "");
-	fleet_world_expect(agent, WORKER_LIMITED);
-	policy->limits++;
-	policy->outages += outage;
+	fleet_world_expect(
+	    agent, class == LIMIT_AUTH ? WORKER_PAUSED : WORKER_LIMITED);
+	policy->limits += class != LIMIT_AUTH;
+	policy->outages += class == LIMIT_OUTAGE;
 	policy->until_ms = until_ms;
 }
 
@@ -409,6 +411,117 @@ TEST_ROWS(a_login_is_for_all, 2)
 	fleet_world_expect(eve, _i == 1 ? WORKER_PAUSED : WORKER_IDLE);
 }
 
+#define PROBE (3 * 60 * 1000)
+
+/* Three in a turn, and one that has nothing to do. */
+static void
+begin_four(struct agent *agents[4])
+{
+	fleet_world_begin_working(NULL);
+	agents[0] = fleet_world.adam;
+	agents[1] = fleet_world_add("eve");
+	agents[2] = fleet_world_add("cain");
+	agents[3] = fleet_world_add("abel");
+	fleet_world_wait_up(agents[3]);
+	for (int i = 1; i < 3; i++) {
+		fleet_world_wait_up(agents[i]);
+		xstrset(&agents[i]->worker->prompt, "do that");
+		agent_move(agents[i], WORKER_STARTING, NULL);
+		agent_move(agents[i], WORKER_WORKING, NULL);
+	}
+	floor_world_settle();
+	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
+}
+
+/* How many of them are on their way to a turn. */
+static int
+trying(struct agent *const agents[4])
+{
+	int count = 0;
+
+	for (int i = 0; i < 3; i++)
+		count += agents[i]->worker->status != WORKER_PAUSED;
+	return count;
+}
+
+/* An incident of the service: one finds out for all when it is over, and nobody
+ * gets a task meanwhile. */
+TEST(one_tries_a_login_that_is_refused)
+{
+	struct agent *agents[4];
+
+	begin_four(agents);
+	ck_assert(!turn_failure_login_is_lost(agents[3]));
+	for (int i = 0; i < 3; i++)
+		fail_turn(agents[i], "authentication_failed", "401");
+	ck_assert(turn_failure_login_is_lost(agents[3]));
+	ck_assert_int_eq(trying(agents), 0);
+	ck_assert_int_ne(floor_world.core->state.outage_since_unix, 0);
+	for (int i = 0; i < 4; i++) {
+		fleet_world_run(PROBE - 5000);
+		ck_assert_int_eq(trying(agents), 0);
+		fleet_world_run(6000);
+		ck_assert_int_eq(trying(agents), 1);
+		fleet_world_submit(agents[0]);
+		fleet_world_expect(agents[0], WORKER_WORKING);
+		ck_assert_int_eq(trying(agents), 1);
+		if (i < 3)
+			fail_turn(agents[0], "authentication_failed", "401");
+	}
+	floor_world_answer(fleet_world_hook(
+	    agents[0], "PreToolUse", "{\"tool_name\":\"Bash\"}"));
+	ck_assert_int_eq(trying(agents), 3);
+	ck_assert_int_eq(floor_world.core->state.outage_since_unix, 0);
+	ck_assert(!turn_failure_login_is_lost(agents[3]));
+	ck_assert_int_eq(fleet_world.told[EVENT_LOGIN_NEEDED], 0);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], 0);
+}
+
+/* People are told when that lasts, once; whoever tries just then waits for
+ * nobody, and the ask stays open. */
+TEST_ROWS(people_are_told_of_a_login_that_stays_refused, 2)
+{
+	struct agent *agents[4];
+	const struct state *state;
+	int64_t first = 0;
+
+	begin_four(agents);
+	state = &floor_world.core->state;
+	for (int i = 0; i < (_i == 0 ? 3 : 1); i++)
+		fail_turn(agents[i], "authentication_failed", "401");
+	for (int minute = 0; minute < 60; minute += 3) {
+		const struct ask *ask = state_ask(state, ASKS_LOGIN);
+
+		ck_assert_int_eq(ask != NULL, minute >= 15);
+		if (ask != NULL && first == 0)
+			first = ask->nr;
+		ck_assert(ask == NULL || ask->nr == first);
+		ck_assert_int_eq(
+		    fleet_world.told[EVENT_LOGIN_NEEDED], minute >= 15);
+		fleet_world_run(PROBE + 500);
+		fleet_world_submit(agents[0]);
+		fail_turn(agents[0], "authentication_failed", "401");
+	}
+	fleet_world_run(PROBE + 500);
+	fleet_world_submit(agents[0]);
+	fleet_world_stop(agents[0]);
+	floor_world_settle();
+	ck_assert_ptr_null(state_ask(state, ASKS_LOGIN));
+}
+
+/* A daemon that dies in between tries as well. */
+TEST(a_login_is_tried_by_the_next_daemon)
+{
+	begin();
+	fail_turn(fleet_world.adam, "authentication_failed", "401");
+	fleet_world_reopen();
+	fleet_world_run(1000);
+	fleet_world_expect(fleet_world.adam, WORKER_PAUSED);
+	fleet_world_run(PROBE);
+	fleet_world_submit(fleet_world.adam);
+	fleet_world_expect(fleet_world.adam, WORKER_WORKING);
+}
+
 /* What a person has to settle, and what nobody has a name for. */
 static const struct error_row {
 	const char *error, *text;
@@ -417,8 +530,7 @@ static const struct error_row {
 	    *reason; /* the worker is paused for that, NULL = it is not */
 } error_rows[] = {
 	{ "authentication_failed", "please log in", false, false,
-	    "please log in; log in with: claude auth login, then: llmc message "
-	    "adam continue" },
+	    "please log in; log in with: claude auth login, or just wait" },
 	{ "unknown", "a picture is broken", true, false,
 	    "a picture is broken" },
 	{ "unknown", "a picture is broken", true, true, NULL },
@@ -442,8 +554,9 @@ TEST_ROWS(an_error_is_for_a_person, nitems(error_rows))
 		fleet_world_expect(fleet_world.adam, WORKER_WORKING);
 	}
 	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED] +
-		fleet_world.told[EVENT_LOGIN_NEEDED],
+		fleet_world.told[EVENT_WAITING],
 	    row->reason != NULL);
+	ck_assert_int_eq(fleet_world.told[EVENT_LOGIN_NEEDED], 0);
 }
 
 TEST(an_error_that_says_nothing)

@@ -932,7 +932,7 @@ TEST(what_a_host_hears_of_its_account_is_told)
 	ck_assert_int_eq(
 	    file_replace(file, login, strlen(login), 0600, NULL), 0);
 	agent = auto_world_agent();
-	outage_limited(auto_world.mode, agent, false, "limit reached",
+	outage_limited(auto_world.mode, agent, LIMIT_USAGE, "limit reached",
 	    clock_wall_ms() + 3600000);
 	for (int i = 0; i < 400 && strstr(rows, ",limit,a,") == NULL; i++) {
 		hosts_world_polls();

@@ -76,7 +76,8 @@ const char *fleet_prompt_log(void);
 /* Five numbers: the tokens that every answer of the stub claims (stub.h); made
  * by the test. */
 const char *fleet_usage_file(void);
-/* Headers that every answer of the stub has; made by the test. */
+/* Headers that every answer of the stub has, and "fail: STATUS UNTIL TEXT";
+ * made by the test. */
 const char *fleet_headers_file(void);
 
 /* The stub answers prompts with these words with these steps, and not with

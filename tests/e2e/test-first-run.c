@@ -306,12 +306,30 @@ TEST(a_worker_that_root_must_allow_goes_on_by_itself)
 	fleet_wait("adam", "idle");
 }
 
-/* A night without a login is not waited through. */
+/* It may come back: an incident of the service, or a person logs in again. */
+TEST(a_login_that_is_refused_is_tried_again)
+{
+	tell_me();
+	fleet_do("doctor", "trust", "--onboarding", NULL);
+	auto_tune("login_probe=300");
+	auto_task("t",
+	    "fake: commit t.txt x\nfake: fail authentication_failed Not "
+	    "logged in");
+	ck_assert_int_eq(
+	    auto_run("--until-empty", "--concurrency", "1", NULL), 0);
+	ck_assert_int_eq(auto_landed(), 1);
+	ck_assert_int_eq(auto_events("waiting", "claude auth login"), 1);
+	ck_assert_int_eq(told(), 0);
+}
+
+/* A person is told in the end, once, and the run ends after hours in vain. */
 TEST(a_lost_login_ends_the_run)
 {
 	tell_me();
 	fleet_do("doctor", "trust", "--onboarding", NULL);
-	auto_task("t", "fake: fail authentication_failed Not logged in");
+	auto_tune("login_probe=200 login_ask=1 outage_limit=3000");
+	auto_ails("fake: fail authentication_failed Not logged in");
+	auto_task("t", "Do it.");
 	auto_task("u", "fake: commit u.txt x");
 	ck_assert_int_eq(
 	    auto_run("--until-empty", "--concurrency", "1", NULL), 1);
@@ -321,27 +339,6 @@ TEST(a_lost_login_ends_the_run)
 	ck_assert_int_eq(told(), 1);
 	/* The task is not lost. */
 	ck_assert_int_eq(auto_finished(NULL), 0);
-}
-
-/* Who has a login of its own works to the end. */
-TEST(a_lost_login_waits_for_who_still_works)
-{
-	const char *gate = auto_gate("g");
-
-	tell_me();
-	fleet_do("doctor", "trust", "--onboarding", NULL);
-	auto_task("a", "fake: run %s\nfake: commit a.txt x", gate);
-	auto_task("b", "fake: fail authentication_failed Not logged in");
-	auto_up("--until-empty", "--concurrency", "2", NULL);
-	auto_wait_gate("g");
-	auto_wait_shell(
-	    e2e_path("grep -q 'claude auth login' '%s'", messages()));
-	ck_assert(!auto_has_ended());
-	auto_open_gate("g");
-	ck_assert_int_eq(auto_wait_exit(), 1);
-	auto_failed("login", NULL);
-	ck_assert_int_eq(told(), 1);
-	ck_assert_int_eq(auto_landed(), 1);
 }
 
 /* Nor one without trust, which a session that died needs again. */
@@ -369,7 +366,9 @@ TEST(the_overseer_repairs_no_login)
 {
 	tell_me();
 	fleet_do("doctor", "trust", "--onboarding", NULL);
-	auto_task("t", "fake: fail authentication_failed Not logged in");
+	auto_tune("login_probe=200 login_ask=1 outage_limit=3000");
+	auto_ails("fake: fail authentication_failed Not logged in");
+	auto_task("t", "Do it.");
 	over_start();
 	over_ends(OVER_UNREPAIRED, "log in with: claude auth login");
 	e2e_lacks(over_output(), "llmc message");

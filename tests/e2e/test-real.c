@@ -79,7 +79,9 @@ END_TEST
 /* The service refuses what Claude Code believed to be a login. */
 START_TEST(a_lost_login_ends_the_run)
 {
-	auto_task("t", "fake: fail authentication_failed");
+	auto_tune("login_probe=200 outage_limit=1");
+	e2e_write(fleet_headers_file(), "fail: 401 4000000000 refused\n");
+	auto_task("t", "Do it.");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
 	auto_failed("login", "claude auth login");
 	ck_assert_int_eq(auto_finished(NULL), 0);
@@ -97,6 +99,7 @@ START_TEST(a_login_that_is_gone_ends_the_run)
 		     "ANTHROPIC_API_KEY\nexec '%s' \"$@\"\n",
 		fleet_real_agent()));
 	auto_set("defaults.agent_command", wrapper);
+	auto_tune("login_probe=200 outage_limit=1");
 	auto_task("t", "fake: commit t.txt x");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
 	auto_failed("login", "Not logged in");

@@ -16,7 +16,10 @@
  * (stub.h). The rules are an array in JSON (stub.h), read for each request, for
  * prompts that a test cannot write itself; a missing file has none. Every
  * answer of a model has the headers in FILE ("name: value", one a line), read
- * for each: what the service says of the usage windows of an account.
+ * for each: what the service says of the usage windows of an account. The line
+ * "fail: STATUS UNTIL TEXT" is none: until that second of 1970 every request of
+ * a model fails so, with these headers: an account at its limit, a login that
+ * is refused.
  */
 
 #include "base.h"
@@ -195,8 +198,28 @@ stub_read_usage(const struct stub *stub, int64_t usage[STUB_TOKENS])
 	return true;
 }
 
+/* "fail: 429 1766502000 Too much": false if it is over. */
+static bool
+stub_refuses(char *value, struct script_action *action)
+{
+	char *at;
+	int status = (int)strtol(value, &at, 10);
+	int64_t until = strtoll(at, &at, 10);
+
+	if (clock_wall_ms() / 1000 >= until)
+		return false;
+	action->kind = SCRIPT_DO_FAIL;
+	action->status = status;
+	action->number = until - clock_wall_ms() / 1000;
+	buf_clear(&action->text);
+	buf_adds(&action->text, at + strspn(at, " "));
+	return true;
+}
+
+/* Add the headers to the answer, or (NULL) find out whether it fails. */
 static void
-stub_add_headers(const struct stub *stub, struct evhttp_request *request)
+stub_headers(const struct stub *stub, struct evhttp_request *request,
+    struct script_action *action)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	char *rest, *line;
@@ -210,7 +233,10 @@ stub_add_headers(const struct stub *stub, struct evhttp_request *request)
 		if (value == NULL)
 			continue;
 		*value = '\0';
-		stub_header(request, line, value + 2);
+		if (strcmp(line, "fail") != 0 && request != NULL)
+			stub_header(request, line, value + 2);
+		else if (strcmp(line, "fail") == 0 && request == NULL)
+			stub_refuses(value + 2, action);
 	}
 }
 
@@ -225,13 +251,16 @@ stub_reply_send(void *arg)
 
 	evhttp_connection_set_closecb(
 	    evhttp_request_get_connection(reply->request), NULL, NULL);
+	stub_headers(reply->stub, reply->request, NULL);
 	if (action->kind == SCRIPT_DO_FAIL) {
 		stub_send_error(reply->request, action->status,
-		    action->text.data, reply->stub->retry_after, reply->body);
+		    action->text.data,
+		    action->number > 0 ? action->number :
+					 reply->stub->retry_after,
+		    reply->body);
 		stub_reply_free(reply);
 		return;
 	}
-	stub_add_headers(reply->stub, reply->request);
 	message = stub_message(reply->body, action,
 	    stub_read_usage(reply->stub, usage) ? usage : NULL);
 	if (gemini) {
@@ -275,6 +304,7 @@ stub_messages(
 	reply->body = json_object_get(body);
 	reply->action = (struct script_action)SCRIPT_ACTION_INIT;
 	stub_plan(body, rules, &reply->action);
+	stub_headers(stub, NULL, &reply->action);
 	stub_log(stub, request, body, &reply->action);
 	evhttp_connection_set_closecb(
 	    evhttp_request_get_connection(request), stub_reply_lost, reply);

@@ -40,7 +40,7 @@
 static bool
 lacks_login(const struct auto_mode *mode, const struct agent *agent)
 {
-	return (agent->login_lost || agent->worker->blocked) &&
+	return agent->worker->blocked &&
 	    agent->worker->status == WORKER_PAUSED && auto_drives(mode, agent);
 }
 
@@ -848,27 +848,23 @@ auto_free(struct auto_mode *mode)
 }
 
 void
-outage_limited(void *arg, struct agent *agent, bool outage, const char *text,
-    int64_t until_ms)
+outage_limited(void *arg, struct agent *agent, enum limit_class class,
+    const char *text, int64_t until_ms)
 {
 	struct auto_mode *mode = arg;
 	struct core *core = mode->core;
-	struct state *state = &core->state;
-	int64_t now = clock_wall_ms() / 1000;
+	const struct state *state = &core->state;
+	int64_t since = state->outage_since_unix * 1000;
 
-	if (!outage) { /* other hosts may use the same account */
+	if (class == LIMIT_USAGE) { /* other hosts may use the same account */
 		free(mode->limited_account);
 		mode->limited_account = agent_account(agent);
 		xstrset(&mode->limited_why, text);
 		mode->limited_ms = until_ms;
 		return;
 	}
-	if (state->outage_since_unix == 0) {
-		state->outage_since_unix = now;
-		persist_changed(core);
-	}
-	if (mode->active &&
-	    (now - state->outage_since_unix) * 1000 > tuning.outage_limit)
-		RAISE(core, "outage", .worker = agent->worker->name,
-		    .task = agent->worker->task, .reason = text);
+	if (mode->active && clock_wall_ms() - since > tuning.outage_limit)
+		RAISE(core, class == LIMIT_AUTH ? "login" : "outage",
+		    .worker = agent->worker->name, .task = agent->worker->task,
+		    .reason = text);
 }

@@ -35,6 +35,7 @@
 
 #include "core.h"
 #include "ladder.h"
+#include "limit.h"
 #include "quota.h"
 
 struct agent;
@@ -378,7 +379,7 @@ int auto_pull_merged(
 bool auto_held(void *mode, struct agent *agent, const char *words);
 
 /* Part of struct fleet_policy; mode is a struct auto_mode. */
-void outage_limited(void *mode, struct agent *agent, bool outage,
+void outage_limited(void *mode, struct agent *agent, enum limit_class class,
     const char *text, int64_t until_ms);
 
 #endif

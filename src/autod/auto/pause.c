@@ -648,6 +648,12 @@ resume_one(struct agent *agent, bool named, const char *note,
 		return false;
 	}
 	held = resume_worker(agent, HOLD_ANY, note, &change);
+	if (w->status == WORKER_LIMITED && change.left == 0) {
+		buf_addf(report, "\n%s waits for its limit no longer", w->name);
+		turn_failure_over(agent);
+		agent_tick_later(agent, 1);
+		held = true;
+	}
 	if (!held && named && change.left == 0)
 		tell_nothing(w, false, report);
 	agent->past_budget =
@@ -745,6 +751,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 		day->cost_allowed = spent.cost;
 		end_pause(mode);
 	}
+	mode->limited_ms = 0; /* other hosts need not wait either */
 	landing = name == NULL && landings_retry(mode->landings);
 	changes = json_object_new_array();
 	list = resume_workers(mode, name, note, &report, changes);

@@ -405,6 +405,13 @@ give(struct auto_mode *mode, struct agent *agent, bool team, enum claim claim)
 	return true;
 }
 
+/* A task for one whose login is refused would only wait with it. */
+static bool
+may_get(const struct agent *agent)
+{
+	return agent_is_free(agent) && !turn_failure_login_is_lost(agent);
+}
+
 /* Assign waiting tasks to free workers; returns how many workers are left. */
 static size_t
 give_out(struct auto_mode *mode)
@@ -418,7 +425,7 @@ give_out(struct auto_mode *mode)
 			struct agent *agent =
 			    fleet_find(mode->fleet, state->auto_workers[i]);
 
-			left += agent != NULL && agent_is_free(agent) &&
+			left += agent != NULL && may_get(agent) &&
 			    !give(mode, agent, false, (enum claim)claim);
 		}
 	}
@@ -440,7 +447,7 @@ give_to_team(struct auto_mode *mode)
 			    fleet_find(mode->fleet, state->workers[i]->name);
 
 			if (worker_is_team(state->workers[i]->name) &&
-			    agent != NULL && agent_is_free(agent))
+			    agent != NULL && may_get(agent))
 				waiting -=
 				    give(mode, agent, true, (enum claim)claim);
 		}

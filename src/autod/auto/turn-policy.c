@@ -72,7 +72,6 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 		return false;
 	task_turn_ended(t);
 	agent->worker->stalls = 0;
-	mode->core->state.outage_since_unix = 0;
 	words = last_words;
 	parser = session_transcript(agent->session);
 	if (words == NULL && parser != NULL)

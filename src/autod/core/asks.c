@@ -7,6 +7,7 @@
 #include "core.h"
 #include "landing-record.h"
 #include "people.h"
+#include "settings-table.h"
 #include "settings.h"
 #include "state.h"
 
@@ -105,6 +106,10 @@ asks_look(struct core *core)
 		.dirty = state->source_repo_dirty_retry_after_unix > 0 ?
 		    state->source_repo_dirty_reason :
 		    NULL,
+		.deaf_ms = state->outage_since_unix > 0 ?
+		    clock_wall_ms() - state->outage_since_unix * 1000 :
+		    0,
+		.deaf_most_ms = tuning.login_ask,
 		.goals = state->goals },
 	    &count);
 

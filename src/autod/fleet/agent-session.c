@@ -211,9 +211,9 @@ on_typed(void *arg, const char *text)
 }
 
 static void
-on_works(void *arg)
+on_works(void *arg, bool heard)
 {
-	turn_failure_works(arg);
+	turn_failure_works(arg, heard);
 }
 
 static void

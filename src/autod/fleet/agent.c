@@ -150,7 +150,6 @@ agent_move(struct agent *agent, enum worker_status to, const char *reason)
 		return r;
 	}
 	agent->stirred = true;
-	agent->login_lost = false;
 	persist_changed(agent->core);
 	AGENT_EMIT(agent, EVENT_WORKER_MOVED, .from = worker_status_name(from),
 	    .to = worker_status_name(to), .reason = reason);
@@ -687,12 +686,17 @@ hold_settle(void *arg)
 	}
 }
 
+static const char login_text[] =
+    "The service refused your login for a while, and takes it again. Continue "
+    "the task from where it stopped.";
+
 static const char *
 text_for(const struct worker *w)
 {
-	return w->over_budget ? budget_text :
-	    w->off_hours      ? hours_text :
-				continue_text;
+	return worker_waits_for_login(w) ? login_text :
+	    w->over_budget               ? budget_text :
+	    w->off_hours                 ? hours_text :
+					   continue_text;
 }
 
 /* A person has something to say: in front of its next prompt. */

@@ -52,8 +52,8 @@ struct agent {
 	int sent_back; /* how often, at the end of this turn */
 	int missing; /* patrols in a row that found no session */
 	int start_failures; /* failed session starts in a row */
-	bool login_lost; /* paused because Claude Code is not logged in */
-	bool login_tried; /* that was so, and no turn has ended since */
+	bool login_tried; /* its login was refused, and nothing has shown since
+			   * that it is taken again */
 	bool past_budget; /* a person lets it work past the budget of the day */
 	bool resuming; /* its last launch resumed a conversation */
 	bool unguarded; /* its policy could not be written */
@@ -188,6 +188,13 @@ bool agent_flag(const struct agent *agent, const char *key);
 
 /* error: the error word from Claude Code; text: the agent's message. */
 void turn_failure(struct agent *agent, const char *error, const char *text);
+
+/* Is its login refused at the moment, to whoever uses it? */
+bool turn_failure_login_is_lost(const struct agent *agent);
+
+/* It waits for a limit that is over, or that a person says is over: it goes on
+ * where it was. */
+void turn_failure_over(struct agent *agent);
 
 /* A message to a worker about its task, whatever its status. */
 

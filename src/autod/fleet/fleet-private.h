@@ -68,11 +68,14 @@ void agent_status(struct agent *agent, struct json_object *data);
  * crash, too. The process is ended. */
 void agent_session_gone(struct agent *agent);
 
-/* The limit that it waited for is over: it goes on where it was. */
-void turn_failure_over(struct agent *agent);
+/* The limit that it waits for is over, since a turn runs: a person has begun
+ * it, or the agent. heard: the service has answered in it. */
+void turn_failure_works(struct agent *agent, bool heard);
 
-/* The same if a turn runs already: a person has begun it, or the agent. */
-void turn_failure_works(struct agent *agent);
+/* Its login is refused: in how many ms it tries again; -1 = it is not. One of
+ * those with this login tries for all. */
+int64_t turn_failure_login_ms(const struct agent *agent);
+void turn_failure_try_login(struct agent *agent);
 
 /* It is about to be prompted while it waits for a limit: a dialog that is open
  * since then would take the prompt. */

@@ -443,6 +443,11 @@ tick(void *arg)
 		}
 		turn_failure_over(agent);
 	}
+	wait = turn_failure_login_ms(agent);
+	if (wait > 0)
+		agent_tick_later(agent, wait);
+	else if (wait == 0)
+		turn_failure_try_login(agent);
 	if (session_phase(agent->session) != SESSION_NONE) {
 		session_poke(agent->session);
 		return;

@@ -10,6 +10,7 @@
 #include <sys/queue.h>
 
 #include "core.h"
+#include "limit.h"
 #include "session.h"
 #include "turn.h"
 
@@ -74,8 +75,9 @@ struct fleet_policy {
 	/* It is in a turn: how long it has been silent. True: handled. */
 	bool (*silence)(
 	    void *arg, struct agent *agent, const struct session_life *life);
-	/* A limit or an outage: it waits until then. */
-	void (*limited)(void *arg, struct agent *agent, bool outage,
+	/* A limit, an outage, or a login that is refused: it waits until then.
+	 */
+	void (*limited)(void *arg, struct agent *agent, enum limit_class class,
 	    const char *text, int64_t until_ms);
 	/* May a task begin, with what others have pushed? False: that is looked
 	 * at, and op_start_fresh() follows. */
@@ -121,6 +123,7 @@ struct fleet {
 	struct loop_timer *patience; /* with them, at the start; NULL = it is
 				      * over */
 	bool begun;
+	bool login_told; /* people know that a login is refused */
 	const struct fleet_policy *policy; /* never NULL */
 	void *policy_arg;
 	struct session_host host;

@@ -15,6 +15,7 @@
 #include "serve.h"
 #include "session-hook.h"
 #include "session-limit.h"
+#include "settings-table.h"
 #include "fleet-private.h"
 
 const char turn_end_leftover_message[] = "Work left uncommitted";
@@ -481,18 +482,32 @@ turn_end_is_due(const struct agent *agent)
 	    session_phase(agent->session) == SESSION_UP;
 }
 
-/* It is logged in again, and so are all: they share one account. */
+/* The service answers it. If its login was refused, it is taken again for all
+ * that have the same. */
 static void
-resume_others(struct agent *agent)
+heard(struct agent *agent)
 {
-	const struct fleet *fleet = agent->fleet;
-	struct hold_change change;
+	struct fleet *fleet = agent->fleet;
+	bool lost = false;
 
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *other = fleet->agents[i];
+		struct hold_change change;
+
+		if (!worker_waits_for_login(other->worker))
+			continue;
+		if (!agent->login_tried ||
+		    strcmp(agent_log_in(other), agent_log_in(agent)) != 0)
+			lost = true;
+		else if (!agent_is_taken(other))
+			hold_resume(other, 0, NULL, &change);
+	}
 	agent->login_tried = false;
-	for (size_t i = 0; i < fleet->count; i++)
-		if (fleet->agents[i]->login_lost &&
-		    !agent_is_taken(fleet->agents[i]))
-			hold_resume(fleet->agents[i], 0, NULL, &change);
+	fleet->login_told = fleet->login_told && lost;
+	if (!lost && agent->core->state.outage_since_unix != 0) {
+		agent->core->state.outage_since_unix = 0;
+		persist_changed(agent->core);
+	}
 }
 
 void
@@ -507,8 +522,7 @@ turn_end_begin(
 		agent_move(agent, w->after, NULL);
 	w->session.busy = false;
 	persist_changed(agent->core);
-	if (agent->login_tried)
-		resume_others(agent);
+	heard(agent);
 	/* It goes on with the prompt that is on its way to it. */
 	if (agent->op != NULL || !worker_in_turn(w->status) ||
 	    w->session.step != PROMPT_NONE) {
@@ -527,6 +541,16 @@ turn_end_begin(
 
 static const char over_text[] =
     "The interruption is over. Continue the task from where it stopped.";
+
+static void
+not_heard(struct agent *agent)
+{
+	struct state *state = &agent->core->state;
+
+	if (state->outage_since_unix == 0)
+		state->outage_since_unix = clock_wall_ms() / 1000;
+	persist_changed(agent->core);
+}
 
 static void
 limit_worker(struct agent *agent, const char *text, int64_t until)
@@ -560,8 +584,9 @@ limit(struct agent *agent, enum limit_class class, const char *text)
 		.why = text,
 		.worker = agent->worker->name,
 		.task = agent->worker->task });
-	POLICY_TELL(
-	    fleet, policy, limited, agent, class == LIMIT_OUTAGE, text, until);
+	if (class == LIMIT_OUTAGE)
+		not_heard(agent);
+	POLICY_TELL(fleet, policy, limited, agent, class, text, until);
 	if (class == LIMIT_USAGE)
 		fleet_limit(fleet, agent, NULL, text, until);
 }
@@ -592,11 +617,38 @@ fleet_limit(struct fleet *fleet, const struct agent *like, const char *account,
 	return count;
 }
 
+/* It tries again now and then; people are told once that has been in vain for a
+ * while. */
+static void
+refuse_login(struct agent *agent, const char *text)
+{
+	struct core *core = agent->core;
+	const struct state *state = &core->state;
+	int64_t now = clock_wall_ms();
+	cleanup_free char *reason =
+	    xasprintf("%s" WORKER_LOGIN_LOST "%s, or just wait", text,
+		agent_log_in(agent));
+
+	not_heard(agent);
+	agent->login_tried = true;
+	agent_move(agent, WORKER_PAUSED, reason);
+	agent->worker->until_ms = now + tuning.login_probe;
+	agent_tick_later(agent, 1);
+	AGENT_EMIT(agent, EVENT_WAITING, .reason = reason,
+	    .until_unix = agent->worker->until_ms / 1000);
+	if (now - state->outage_since_unix * 1000 >= tuning.login_ask &&
+	    !agent->fleet->login_told) {
+		agent->fleet->login_told = true;
+		AGENT_EMIT(agent, EVENT_LOGIN_NEEDED, .reason = reason);
+	}
+	POLICY_TELL(agent->fleet, policy, limited, agent, LIMIT_AUTH, reason,
+	    agent->worker->until_ms);
+}
+
 void
 turn_failure(struct agent *agent, const char *error, const char *text)
 {
 	enum limit_class class = limit_classify(error, text);
-	cleanup_free char *reason = NULL;
 
 	AGENT_EMIT(agent, EVENT_TURN_FAILED, .error = error,
 	    .class = limit_class_name(class), .text = text);
@@ -606,25 +658,71 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 	}
 	agent->worker->session.busy = false;
 	persist_changed(agent->core);
-	if (class != LIMIT_AUTH &&
-	    POLICY_ASK(agent->fleet, policy, turn_error, agent, text))
-		return;
 	if (text[0] == '\0')
 		text = "the turn failed without a message";
-	if (class != LIMIT_AUTH)
-		reason = xstrdup(text);
-	else if (worker_is_auto(agent->worker->name)) /* this ends auto mode */
-		reason = xasprintf(
-		    "%s" WORKER_LOGIN_LOST "%s", text, agent_log_in(agent));
-	else
-		reason = xasprintf("%s" WORKER_LOGIN_LOST
-				   "%s, then: llmc message %s continue",
-		    text, agent_log_in(agent), agent->worker->name);
-	agent_move(agent, WORKER_PAUSED, reason);
-	agent->login_lost = agent->login_tried = class == LIMIT_AUTH;
-	AGENT_EMIT(agent,
-	    class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED : EVENT_WORKER_PARKED,
-	    .reason = reason);
+	if (class == LIMIT_AUTH) {
+		refuse_login(agent, text);
+		return;
+	}
+	if (POLICY_ASK(agent->fleet, policy, turn_error, agent, text))
+		return;
+	agent_move(agent, WORKER_PAUSED, text);
+	AGENT_EMIT(agent, EVENT_WORKER_PARKED, .reason = text);
+}
+
+/* --- a login that is refused -------------------------------------------- */
+
+bool
+turn_failure_login_is_lost(const struct agent *agent)
+{
+	const struct fleet *fleet = agent->fleet;
+
+	for (size_t i = 0; i < fleet->count; i++)
+		if (worker_waits_for_login(fleet->agents[i]->worker) &&
+		    strcmp(agent_log_in(fleet->agents[i]),
+			agent_log_in(agent)) == 0)
+			return true;
+	return false;
+}
+
+/* Does another one try for it: before it in the fleet, or already? */
+static bool
+is_tried_by(const struct agent *other, const struct agent *agent, bool before)
+{
+	enum worker_status status = other->worker->status;
+
+	return strcmp(agent_log_in(other), agent_log_in(agent)) == 0 &&
+	    (worker_waits_for_login(other->worker) ? before :
+						     other->login_tried &&
+			(status == WORKER_STARTING ||
+			    status == WORKER_OFFLINE ||
+			    worker_in_turn(status)));
+}
+
+int64_t
+turn_failure_login_ms(const struct agent *agent)
+{
+	const struct fleet *fleet = agent->fleet;
+	int64_t left = agent->worker->until_ms - clock_wall_ms();
+	bool before = true;
+
+	if (!worker_waits_for_login(agent->worker))
+		return -1;
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->agents[i] == agent)
+			before = false;
+		else if (is_tried_by(fleet->agents[i], agent, before))
+			return tuning.login_probe;
+	return left > 0 ? left : 0;
+}
+
+void
+turn_failure_try_login(struct agent *agent)
+{
+	struct hold_change change;
+
+	agent->login_tried = true;
+	hold_resume(agent, 0, NULL, &change);
 }
 
 void
@@ -645,10 +743,12 @@ turn_failure_sharpen(struct fleet *fleet)
 }
 
 void
-turn_failure_works(struct agent *agent)
+turn_failure_works(struct agent *agent, bool has_heard)
 {
 	struct worker *w = agent->worker;
 
+	if (has_heard)
+		heard(agent);
 	if (w->status != WORKER_LIMITED)
 		return;
 	AGENT_EMIT(agent, EVENT_LIMIT_OVER);

@@ -656,7 +656,8 @@ const size_t settings_agent_key_count = nitems(settings_agent_keys);
 
 #define DEFAULTS                                                              \
 	{                                                                     \
-		.outage_limit = 6 * HOUR, .plan_tick = 2 * MINUTE,            \
+		.outage_limit = 6 * HOUR, .login_probe = 3 * MINUTE,          \
+		.login_ask = 15 * MINUTE, .plan_tick = 2 * MINUTE,            \
 		.plan_retries = 2, .slice = 10 * MINUTE, .slice_tools = 30,   \
 		.daemon_start = MINUTE, .daemon_stop = MINUTE / 2,            \
 		.same_failures = 5, .remediations = 20, .team_depth = 3,      \
@@ -675,6 +676,8 @@ static const struct {
 	size_t at;
 } rows[] = {
 	ROW(outage_limit),
+	ROW(login_probe),
+	ROW(login_ask),
 	ROW(plan_tick),
 	ROW(plan_retries),
 	ROW(slice),

@@ -69,6 +69,9 @@ extern const size_t settings_agent_key_count;
 extern struct tuning {
 	int64_t
 	    outage_limit; /* without the service, until a person is needed */
+	int64_t
+	    login_probe; /* between two tries with a login that is refused */
+	int64_t login_ask; /* of those, until a person is told */
 	int64_t plan_tick; /* between two checks of all assignments */
 	int64_t plan_retries; /* requests for a status, until recovery */
 	int64_t slice; /* part of a long turn: it ends after this time ... */

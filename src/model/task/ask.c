@@ -426,7 +426,7 @@ static const struct {
 } common[] = {
 	{ WORKER_ERROR, WORKER_SETUP_FAILED, ASK_FAILURE, "setup",
 	    "worktrees cannot be set up", "llmc log daemon" },
-	{ WORKER_PAUSED, WORKER_LOGIN_LOST, ASK_BLOCKED, "login",
+	{ WORKER_PAUSED, WORKER_LOGIN_LOST, ASK_BLOCKED, ASKS_LOGIN,
 	    "the agent is not logged in", "llmc resume" },
 };
 
@@ -461,10 +461,17 @@ want_common(struct follow *f, size_t which)
 	const struct ask_facts *facts = f->facts;
 	const struct worker *first = NULL, *other = NULL;
 	cleanup_buf struct buf words = BUF_INIT;
+	struct ask *open = find(f, common[which].key);
+	bool login = strcmp(common[which].key, ASKS_LOGIN) == 0;
 	size_t count = 0;
 
+	/* The one that tries does not wait meanwhile. */
+	if (login && open != NULL && facts->deaf_ms > 0)
+		open->wanted = true;
 	for (size_t i = 0; i < facts->worker_count; i++) {
-		if (common_of(facts->workers[i]) != which)
+		if (common_of(facts->workers[i]) != which ||
+		    (login && worker_waits_for_login(facts->workers[i]) &&
+			facts->deaf_ms < facts->deaf_most_ms))
 			continue;
 		if (first == NULL)
 			first = facts->workers[i];

@@ -38,6 +38,7 @@ extern const char *const ask_end_words[ASK_END_COUNT + 1];
 #define ASKS_ALIKE   "alike"
 #define ASKS_TRIAL   "trial"
 #define ASK_OF_AGENT "question/"
+#define ASKS_LOGIN   "login" /* it is refused */
 #define ASKS_LOST    "lost" /* what has landed is not on the branch any more */
 
 #define ASK_WORDS_MAX ((size_t)16 * 1024)
@@ -169,6 +170,8 @@ struct ask_facts {
 			     * NULL = it is */
 	const char *dirty; /* why the checkout is in the way of what would land;
 			    * NULL = it is not */
+	int64_t deaf_ms; /* so long the service has refused all; 0 = not */
+	int64_t deaf_most_ms; /* a login may be refused so long */
 	struct json_object *goals; /* their digest, may be NULL */
 };
 

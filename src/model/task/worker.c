@@ -336,6 +336,13 @@ worker_waits(enum worker_status status)
 }
 
 bool
+worker_waits_for_login(const struct worker *w)
+{
+	return w->status == WORKER_PAUSED && worker_holds(w) == 0 &&
+	    w->reason != NULL && strstr(w->reason, WORKER_LOGIN_LOST) != NULL;
+}
+
+bool
 worker_in_turn(enum worker_status status)
 {
 	return status == WORKER_WORKING || status == WORKER_REJECTED ||

@@ -287,6 +287,9 @@ struct worker {
  * command of the agent follows. */
 #define WORKER_LOGIN_LOST "; log in with: "
 
+/* Does it wait until its login is taken again, and nothing else holds it? */
+bool worker_waits_for_login(const struct worker *worker);
+
 /* A new worker, offline; everything else is unset. */
 struct worker *worker_new(const char *name, int64_t now_ms);
 
