@@ -250,6 +250,29 @@ TEST(a_tree_that_cannot_be_reset_is_put_aside)
 	floor_world_sh("test -e .worktrees/auto-1.broken-*/junk");
 }
 
+/* Ten of a worker are kept; what only looks like it is not touched. */
+TEST(of_trees_that_were_put_aside_the_newest_are_kept)
+{
+	struct agent *agent = begin_turn(CHECK_SLOW);
+
+	floor_world_sh("cd .worktrees; for n in 1 2 3 4 5 6 7 8 9 a b; do "
+		       "mkdir -p auto-1.broken-2024010${n}T000000Z/x; done; "
+		       "mkdir auto-10.broken-20240101T000000Z "
+		       "auto-1.kept-20240101T000000Z");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(agent, "run");
+	floor_world_sh(
+	    "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage; touch go");
+	wait_landed();
+	floor_world_until(strcmp(floor_world_sh("cd .worktrees; echo "
+						"auto-1.broken-2024010[12]*"),
+			      "auto-1.broken-2024010[12]*") == 0);
+	floor_world_sh("cd .worktrees; test $(ls -d auto-1.broken-* | wc -l) = "
+		       "10 -a -e auto-1.broken-20240103T000000Z -a -e "
+		       "auto-10.broken-20240101T000000Z -a -e "
+		       "auto-1.kept-20240101T000000Z");
+}
+
 /* --- interrupted ----------------------------------------------------- */
 
 TEST(cancelled_while_it_runs)

@@ -146,8 +146,9 @@ bool agent_tree_is_broken(const struct agent *agent, const struct err *err);
  * its tree is to blame. True: auto mode takes care of that. */
 bool agent_tree_failed(struct agent *agent, const struct err *err);
 
-/* Move its worktree aside, where people find it: its path. NULL: there is none,
- * or it cannot be moved. The caller frees it, and resets the worker. */
+/* Move its worktree aside, where people find it: its path. Of those moved
+ * before the newest stay. NULL: there is none, or it cannot be moved. The
+ * caller frees it, and resets the worker. */
 char *agent_put_aside(const struct agent *agent);
 
 /* Shall the hooks of its tools wait for the daemon's answer, for this reason?

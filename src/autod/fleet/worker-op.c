@@ -7,6 +7,7 @@
 
 #include "base.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "acceptance.h"
@@ -25,6 +26,8 @@
 #include "setup.h"
 #include "worker-op.h"
 #include "workspace.h"
+
+#define ASIDE_MAX 10 /* trees of a worker that are kept aside */
 
 /* --- salvage ------------------------------------------------------------ */
 
@@ -96,6 +99,38 @@ agent_tree_failed(struct agent *agent, const struct err *err)
 	return agent->spoilt && fleet_drives(agent);
 }
 
+static int
+aside_newest_first(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*b)->d_name, (*a)->d_name); /* their ends are times */
+}
+
+/* In a child, as they may be large. */
+static int
+aside_remove_old(void *arg)
+{
+	const char *tree = arg, *name = strrchr(tree, '/') + 1;
+	cleanup_free char *dir = xstrndup(tree, (size_t)(name - tree));
+	cleanup_free char *prefix = xasprintf("%s.broken-", name);
+	struct dirent **list;
+	int count = scandir(dir, &list, NULL, aside_newest_first), kept = 0;
+
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *path = file_join(dir, list[i]->d_name);
+
+		if (text_begins(list[i]->d_name, prefix) && kept++ >= ASIDE_MAX)
+			remove_tree(path);
+	}
+	return 0;
+}
+
+static void
+on_old_removed(const struct child_result *result, void *arg)
+{
+	(void)result; /* the next time */
+	(void)arg;
+}
+
 char *
 agent_put_aside(const struct agent *agent)
 {
@@ -112,6 +147,10 @@ agent_put_aside(const struct agent *agent)
 	}
 	if (rename(tree, kept) == -1)
 		return NULL;
+	child_spawn(agent->core->loop,
+	    &(struct child_spec){
+		.call = aside_remove_old, .call_arg = agent->worker->worktree },
+	    on_old_removed, NULL, NULL, NULL);
 	AGENT_EMIT(agent, EVENT_WORKTREE_BROKEN, .path = kept);
 	return take_ptr(&kept);
 }
