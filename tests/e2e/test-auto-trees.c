@@ -43,6 +43,11 @@ static const struct {
 	{ "no-objects", "rm -r objects", BOXED },
 	{ "log-link", "rm -f logs/HEAD; ln -s \"$FLEET/victim\" logs/HEAD", 0 },
 	{ "log-folder", "rm -f logs/HEAD; mkdir -p logs/HEAD/x", 0 },
+	{ "bad-object",
+	    "cd \"$T\"; printf '[submodule \"a\"]\\npath = a\\n"
+	    "url = -u./payload\\n' >.gitmodules; git add .gitmodules; "
+	    "git commit -qm bad",
+	    BOXED },
 	{ "locked", "touch index.lock", LANDS },
 };
 

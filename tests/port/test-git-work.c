@@ -3,6 +3,7 @@
 #include "repo.h"
 #include "git-private.h"
 #include "git-worktree.h"
+#include "loop.h"
 
 /* What a worker does, and what happens on main in the meantime. */
 #define WORK      "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
@@ -27,6 +28,28 @@ TEST(facts_of_a_fresh_worktree)
 	ck_assert_int_eq(repo->facts.ahead, 0);
 	ck_assert_int_eq(repo->facts.changed + repo->facts.untracked, 0);
 	ck_assert(!repo->facts.rebasing);
+}
+
+static struct loop_timer *again;
+
+static void
+interrupt(void *arg)
+{
+	struct repo *repo = arg;
+
+	git_interrupt(repo->git, repo->dir);
+	loop_timer_set(&again, repo->loop, 10, interrupt, repo);
+}
+
+/* Git would wait for whoever writes to it. */
+TEST(what_runs_in_a_folder_that_was_moved_away_is_ended)
+{
+	cleanup_repo struct repo *repo = repo_with_tree();
+
+	repo_wt(repo, "mkfifo .gitignore");
+	interrupt(repo);
+	ck_assert_int_lt(repo_facts(repo), 0);
+	loop_timer_free(take_ptr(&again));
 }
 
 TEST(facts_count_what_lies_about)

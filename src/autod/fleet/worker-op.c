@@ -147,6 +147,7 @@ agent_put_aside(const struct agent *agent)
 	}
 	if (rename(tree, kept) == -1)
 		return NULL;
+	git_interrupt(agent->core->git, tree);
 	child_spawn(agent->core->loop,
 	    &(struct child_spec){
 		.call = aside_remove_old, .call_arg = agent->worker->worktree },

@@ -152,6 +152,16 @@ op_begin(struct git_slot *slot, void *arg)
 	op_help(op);
 }
 
+void
+git_interrupt(struct git *git, const char *dir)
+{
+	const struct git_op *op =
+	    git_slot_running(git_queue(git, dir), op_free);
+
+	if (op != NULL && op->child != NULL)
+		child_cancel(op->child);
+}
+
 /* --- in a helper ------------------------------------------------------- */
 
 static void __attribute__((noreturn)) helper_end(struct git_op *op)

@@ -308,6 +308,8 @@ typedef void git_slot_fn(struct git_slot *slot, void *arg);
 void git_slot(
     struct git_queue *queue, git_slot_fn *begin, git_drop_fn *drop, void *arg);
 void git_slot_end(struct git_slot *slot);
+/* arg of the slot that has the queue, if its drop is this one; NULL = none. */
+void *git_slot_running(struct git_queue *queue, git_drop_fn *drop);
 
 TAILQ_HEAD(git_slots, git_slot);
 

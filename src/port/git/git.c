@@ -67,6 +67,15 @@ git_slot_end(struct git_slot *slot)
 	loop_call_request(queue->next);
 }
 
+void *
+git_slot_running(struct git_queue *queue, git_drop_fn *drop)
+{
+	const struct git_slot *slot = TAILQ_FIRST(&queue->slots);
+
+	return slot != NULL && slot->begun && slot->drop == drop ? slot->arg :
+								   NULL;
+}
+
 struct git_queue *
 git_queue(struct git *git, const char *dir)
 {

@@ -87,6 +87,11 @@ int git_box(const struct git *git, const char *dir, char ***ret_prefix,
  * first asked for; lives as long as the git. */
 struct git_queue *git_queue(struct git *git, const char *dir);
 
+/* The folder was moved away: the operation that runs there ends now, with an
+ * error. What it waits for, such as a FIFO in the place of a file, does not
+ * come. */
+void git_interrupt(struct git *git, const char *dir);
+
 /* Answer of one command. status is git's exit status, or -1 with err set if it
  * did not run, did not end in time (-ETIMEDOUT) or printed more than 32 MiB
  * (-EFBIG). out and complaint are without their last newlines, complaint also
