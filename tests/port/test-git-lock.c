@@ -74,6 +74,29 @@ TEST(a_lock_that_nobody_holds_is_taken_away)
 	}
 }
 
+/* Where a reset checks nothing out, git does not complain of the lock. */
+TEST(a_reset_leaves_no_lock_of_the_index)
+{
+	static const char *const works[] = {
+		":",
+		"echo two >>a.txt; git commit -qam w1; git -C \"$R\" merge -q "
+		"--squash llmc/ann >/dev/null; git -C \"$R\" commit -qm landed"
+	};
+
+	for (size_t i = 0; i < nitems(works); i++) {
+		cleanup_repo struct repo *repo = repo_with_tree();
+
+		repo_attached_only();
+		repo_wt(repo, works[i]);
+		repo_wt(repo, "touch -d '1 minute ago' " GIT_DIR "/index.lock");
+		ck_assert_msg(
+		    repo_reset_clean(repo, repo_wt(repo, "git rev-parse HEAD"),
+			repo_sh(repo, "git rev-parse main")) == 0,
+		    "%s", repo->msg);
+		repo_wt(repo, "! test -e " GIT_DIR "/index.lock");
+	}
+}
+
 TEST(a_lock_stays_while_a_git_runs_there)
 {
 	cleanup_repo struct repo *repo = with_tree();

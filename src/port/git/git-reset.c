@@ -204,6 +204,15 @@ end_work(struct git_op *op)
 	git_op_try(op, "clean", "-d", "--force", "--quiet", NULL);
 }
 
+/* Left by a git that has not ended there: picks that would go on, or a lock
+ * with which whoever comes next could commit nothing. A checkout that is forced
+ * tells of the lock. */
+static bool
+is_left(const struct git_op *op)
+{
+	return git_op_has(op, "sequencer") || git_op_has(op, "index.lock");
+}
+
 /* False: without --force it refuses to overwrite changes, which were made since
  * it was found clean. */
 static bool
@@ -246,8 +255,8 @@ save_and_check_out(struct reset_op *reset, bool refused)
 
 	for (;; refused = true) {
 		git_save_run(&reset->save);
-		reset->gentle = reset->save.out.clean && !refused &&
-		    !git_op_has(op, "sequencer");
+		reset->gentle =
+		    reset->save.out.clean && !refused && !is_left(op);
 		if (!reset->gentle)
 			end_work(op);
 		else if (strcmp(op->head_id, op->onto_id) == 0 &&
@@ -303,8 +312,7 @@ is_as_seen(const struct reset_op *reset)
 {
 	const struct git_op *op = &reset->save.op;
 
-	return reset->head != NULL && !git_op_rebasing(op) &&
-	    !git_op_has(op, "sequencer") &&
+	return reset->head != NULL && !git_op_rebasing(op) && !is_left(op) &&
 	    git_stand_is_on(op->git, op->dir, op->gitdir, reset->save.branch);
 }
 
