@@ -87,7 +87,7 @@ versions() {
 		grep -qF "${place#*:}" "${place%%:*}" ||
 			echo "${place%%:*} has no \"${place#*:}\""
 	done
-	sed -n 's/^## \([0-9].*\)/\1/p; s/^llmc (\(.*\)-[0-9]*) .*/\1/p' \
+	sed -n 's/^## \([0-9][0-9.]*\).*/\1/p; s/^llmc (\(.*\)-[0-9]*) .*/\1/p' \
 		CHANGELOG.md debian/changelog | sort -Vr | head -n 1 |
 		grep -vxF "$version" | sed 's/$/ is newer than meson.build/'
 	grep -noE '(llmc|version) [0-9]+\.[0-9]+\.[0-9]+' man/*.[0-9] |

@@ -113,9 +113,6 @@ part "the daemon is killed at each step of each story" \
 	--timeout-multiplier 60 --logbase soak-steps \
 	e2e-auto-review e2e-auto-words e2e-contracts e2e-forge-issues \
 	e2e-origin e2e-oversight-kills e2e-queue-kills e2e-team-delegate
-part "ends at each step of an upgrade" \
-	env UPGRADE_EVERY=1 meson test -C "$build" \
-	--print-errorlogs --timeout-multiplier 4 --logbase soak e2e-upgrade
 part "llmc top with 100 workers that run" \
 	env TOP_WORKERS=100 CK_TIMEOUT_MULTIPLIER=8 meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak-top e2e-top

@@ -3,7 +3,7 @@
 class Llmc < Formula
   desc "Run coding agents unattended, and land their work in git"
   homepage "https://example.org/llmc"
-  url "https://example.org/llmc/llmc-0.2.0.tar.gz"
+  url "https://example.org/llmc/llmc-1.0.0.tar.gz"
   sha256 "0" * 64
   license "ISC"
 

@@ -89,8 +89,8 @@ look_fn look_charts;
 
 #define LOOK_ASKS_MAX 500 /* that are listed */
 
-/* Until a daemon has made the book, the state of the version before. -ENOENT:
- * there is none yet. -ENODATA with words: there was one (workspace.h). */
+/* -ENOENT: there is none yet. -ENODATA with words: there was one (workspace.h).
+ */
 int look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err);
 
@@ -98,8 +98,7 @@ int look_read_state(
  * Their sessions may go on, but nothing attends to them. */
 void look_set_offline(struct state *state);
 
-/* While there are files of the version before, and no daemon has put a state
- * into the book, one that has what is in the files: *ret_dir is to be removed,
+/* Until a daemon has made the book, an empty one: *ret_dir is to be removed,
  * NULL = nothing is. -ENODATA as above. */
 int look_open_history(const struct workspace *workspace, struct book **ret_book,
     char **ret_dir, struct err *err);

@@ -138,19 +138,11 @@ write_state(const struct workspace *workspace, const struct state *state,
 	if (r == 0) {
 		state_book_clear(rows);
 		state_book_put(rows, state);
-		r = book_history_import(book, workspace, err);
-	}
-	if (r == 0)
 		r = book_commit(book, err);
+	}
 	state_book_free(rows);
 	book_close(book);
-	if (r == 0)
-		r = root_id_keep(workspace, state->root_id, err);
-	if (r == 0)
-		state_upgrade_move(workspace);
-	if (r == 0)
-		book_history_imported(workspace);
-	return r;
+	return r == 0 ? root_id_keep(workspace, state->root_id, err) : r;
 }
 
 int

@@ -195,7 +195,7 @@ open_goal(struct json_object *record, struct json_object *nodes)
 
 	json_set(record, "nodes", json_object_get(nodes));
 	if (plan_from_json(record, "", &plan, NULL) == 0 &&
-	    goal_status_open(plan->goal->status) && !plan->goal->implicit)
+	    goal_status_open(plan->goal->status))
 		goal = charts_goal(plan);
 	plan_free(plan);
 	return goal;

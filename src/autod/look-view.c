@@ -41,15 +41,11 @@ look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err)
 {
 	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
-	cleanup_free char *recovered = NULL;
 	struct book *book = NULL;
 	int r = book_look(path, &book, err);
 
 	if (r == 0)
 		r = state_book_load(book, clock_wall_ms(), state, err);
-	if (r == -ENOENT)
-		r = state_upgrade_read(
-		    workspace, clock_wall_ms(), state, &recovered, err);
 	if (r == -ENOENT && is_lost(workspace, err))
 		r = -ENODATA;
 	book_close(book);
@@ -77,13 +73,10 @@ look_open_history(const struct workspace *workspace, struct book **ret_book,
 	int r = book_look(path, ret_book, err);
 
 	if (r == 0)
-		r = book_history_has_files(workspace) ?
-		    state_book_find(*ret_book, err) :
-		    find_tables(*ret_book, err);
+		r = find_tables(*ret_book, err);
 	if (r != -ENOENT)
 		return r;
-	if (!state_upgrade_has_files(workspace) &&
-	    !book_history_has_files(workspace) && is_lost(workspace, err))
+	if (is_lost(workspace, err))
 		return -ENODATA;
 	book_close(take_ptr(ret_book));
 	if (mkdtemp(dir) == NULL)
@@ -91,11 +84,7 @@ look_open_history(const struct workspace *workspace, struct book **ret_book,
 	*ret_dir = xstrdup(dir);
 	file = file_join(dir, WORKSPACE_BOOK);
 	r = book_open(file, ret_book, err);
-	if (r == 0)
-		r = book_history_open(*ret_book, err);
-	if (r == 0)
-		r = book_history_import(*ret_book, workspace, err);
-	return r;
+	return r == 0 ? book_history_open(*ret_book, err) : r;
 }
 
 /* --- the view ----------------------------------------------------------- */

@@ -58,7 +58,6 @@ struct cli {
 	bool colour; /* on standard output */
 	bool utf8; /* it may be used beside ASCII, by the locale */
 	int width; /* of standard output, 0 = not a terminal */
-	const char *old_name; /* what was typed, if it has a new name; NULL */
 	struct workspace workspace; /* when the command needs one */
 	struct json_object *result;
 	struct buf text;
@@ -144,13 +143,7 @@ struct cli_command {
 extern const struct cli_flag cli_global_flags[];
 extern const struct cli_flag cli_here_flags[]; /* --here alone */
 
-/* Names of earlier versions; what replaces them is typed in their place. */
-struct cli_renamed {
-	const char *old, *new;
-};
-extern const struct cli_renamed cli_renamed[]; /* ends with NULL */
-
-/* By its name, or by one that it had; NULL = there is none. */
+/* By its name, or by another one; NULL = there is none. */
 const struct cli_command *cli_find(const struct cli *cli, const char *name);
 /* "plan", if the command is "goal plan" and the parent is goal; else NULL. */
 const char *cli_verb_of(
@@ -447,7 +440,6 @@ struct taskbook {
 	enum source_type type; /* of the source */
 	char *where; /* the command, or the folder */
 	char *problem; /* why the source cannot be read, or NULL */
-	char *word; /* "g3/..." with the goal's id for "g3", or NULL */
 	struct json_object *entries; /* in progress, then waiting, then ended,
 				      * the newest first */
 };

@@ -32,34 +32,12 @@ const struct cli_flag cli_here_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* They work for one more version. A row of two words stands before that of the
- * first of them. */
-const struct cli_renamed cli_renamed[] = {
-	{ "plan", "goal plan" },
+/* As the designs that llmc is built from call them. */
+static const struct cli_alias {
+	const char *name, *command;
+} aliases[] = {
 	{ "work", "goal node" },
 	{ "tick", "goal tick" },
-	{ "agents", "goal agents" },
-	{ "tree", "goal tree" },
-	{ "iterations", "task iterations" },
-	{ "stats", "report stats" },
-	{ "oversight", "report oversight" },
-	{ "metrics", "report metrics" },
-	{ "events", "log" },
-	{ "logs", "log daemon" },
-	{ "failures", "log failures" },
-	{ "escalations test", "doctor channel" },
-	{ "escalations ack", "answer --yes" },
-	{ "escalations answer", "answer" },
-	{ "escalations list", "asks" },
-	{ "escalations", "asks" },
-	{ "store", "doctor store" },
-	{ "schema", "doctor schema" },
-	{ "trust", "doctor trust" },
-	{ "console", "attach console" },
-	{ "rebase", "landing rebase" },
-	{ "revert", "landing revert" },
-	{ "salvage", "landing salvage" },
-	{ NULL, NULL },
 };
 
 static const struct cli_command *
@@ -76,15 +54,9 @@ cli_find(const struct cli *cli, const char *name)
 {
 	const struct cli_command *command = find_now(cli, name);
 
-	for (size_t i = 0; command == NULL && cli_renamed[i].old != NULL; i++)
-		if (strcmp(cli_renamed[i].old, name) == 0) {
-			cleanup_free char *new = xstrdup(cli_renamed[i].new);
-			char *option = strstr(new, " --");
-
-			if (option != NULL)
-				*option = '\0';
-			command = find_now(cli, new);
-		}
+	for (size_t i = 0; command == NULL && i < nitems(aliases); i++)
+		if (strcmp(aliases[i].name, name) == 0)
+			command = find_now(cli, aliases[i].command);
 	return command;
 }
 
@@ -120,7 +92,7 @@ cli_find_words(
 		    xstrdup(words[0]) :
 		    xasprintf("%s %s", words[0], words[1]);
 
-		command = find_now(cli, name);
+		command = cli_find(cli, name);
 		if (command != NULL)
 			break;
 	}

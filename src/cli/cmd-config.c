@@ -588,7 +588,7 @@ change(struct cli *cli, const char *key, const char *typed)
 		return cli_fail(cli, "refused",
 		    "agents may not change settings; this is a worker's "
 		    "session");
-	/* What an older version has written can be removed. */
+	/* What is there under another name can be removed. */
 	if (row == NULL &&
 	    (typed != NULL || settings_alias_find(key, &setting) == NULL))
 		return unknown_key(cli, key);
@@ -600,7 +600,7 @@ change(struct cli *cli, const char *key, const char *typed)
 		settings_value_text(row, typed, &text, NULL) == 0) &&
 	    !may_change(cli, get[1], typed, &err))
 		return cli_fail_err(cli, "bad_value", &err);
-	before = row != NULL ? value_before(cli, get[1]) : NULL;
+	before = value_before(cli, get[1]);
 	r = config_change(&cli->workspace, key, typed, &err);
 	if (r == -ENOENT)
 		return cli_fail(
@@ -608,13 +608,6 @@ change(struct cli *cli, const char *key, const char *typed)
 	if (r < 0)
 		return cli_fail_err(
 		    cli, r == -EINVAL ? "bad_value" : "io", &err);
-	if (row == NULL) {
-		cli->result = remote_params("key", key, "source", "gone", NULL);
-		json_set(cli->result, "value", NULL);
-		json_set(cli->result, "line", NULL);
-		buf_addf(&cli->text, "%s is removed from config.toml.\n", key);
-		return CLI_OK;
-	}
 	status = config_get(cli, &after);
 	if (status != CLI_OK)
 		return status;

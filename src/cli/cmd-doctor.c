@@ -576,17 +576,11 @@ check_config(struct doctor *d)
 	}
 	for (size_t i = 0; i < problems.count; i++) {
 		struct settings_problem *p = &problems.list[i];
-		const char *fix = strstr(p->text, "; " SETTINGS_REMOVE);
-		size_t len =
-		    fix != NULL ? (size_t)(fix - p->text) : strlen(p->text);
 		cleanup_free char *detail =
-		    xasprintf("%s:%u: %.*s", file, p->line, (int)len, p->text);
+		    xasprintf("%s:%u: %s", file, p->line, p->text);
 
 		doctor_note(d, p->fatal ? VERDICT_FAIL : VERDICT_WARN, "config",
-		    detail,
-		    fix != NULL ?
-			fix + 2 :
-			"edit the file; llmc config doc lists all keys");
+		    detail, "edit the file; llmc config doc lists all keys");
 	}
 	if (problems.count == 0)
 		doctor_note(d, VERDICT_OK, "config", file, NULL);
@@ -607,7 +601,7 @@ check_state(struct doctor *d)
 	    d->settings == NULL ?
 		".worktrees" :
 		settings_string(d->settings, "repo.worktree_dir"));
-	if (state_upgrade_is_lost(ws, worktrees, &err)) {
+	if (state_is_lost(ws, worktrees, &err)) {
 		doctor_note(d, VERDICT_FAIL, "state", err.msg, NULL);
 		return;
 	}

@@ -43,9 +43,8 @@ command_json(const struct cli_command *command)
 	return json;
 }
 
-/* The command that the words name, now or in an earlier version; a verb is
- * described with its command. NULL: there is none, and the failure is
- * reported. */
+/* The command that the words name; a verb is described with its command. NULL:
+ * there is none, and the failure is reported. */
 static const struct cli_command *
 find_named(struct cli *cli, const struct cli_args *args, int *ret_status)
 {

@@ -130,25 +130,6 @@ static const struct cli_command *const commands[] = {
 
 /* --- what was typed ------------------------------------------------------ */
 
-/* The row of an old name at their beginning, NULL = none. */
-static const struct cli_renamed *
-cli_find_renamed(const char *const *words, int count, int *ret_used)
-{
-	for (const struct cli_renamed *row = cli_renamed; row->old != NULL;
-	     row++) {
-		size_t first = strcspn(row->old, " ");
-		bool two = row->old[first] != '\0';
-
-		if (count < 1 + two || strlen(words[0]) != first ||
-		    strncmp(row->old, words[0], first) != 0 ||
-		    (two && strcmp(row->old + first + 1, words[1]) != 0))
-			continue;
-		*ret_used = 1 + two;
-		return row;
-	}
-	return NULL;
-}
-
 /* Is it refused inside an agent's own session? */
 static bool
 cli_is_guarded(const struct cli_command *command)
@@ -447,9 +428,8 @@ cli_run(struct cli *cli, const struct cli_command *command,
 	for (const struct verb *v = command->verbs; v->name != NULL; v++) {
 		if (strcmp(v->name, args->list[0]) == 0)
 			return run_verb(cli, command, v, args);
-		/* A name of an earlier version does what it did there. */
-		if (v->name[0] == '\0' && args->count == 1 &&
-		    cli->old_name == NULL) {
+		/* The form without a verb. */
+		if (v->name[0] == '\0' && args->count == 1) {
 			listing.count = 2;
 			listing.list = (const char *[]){ "", args->list[0] };
 			return run_verb(cli, command, v, &listing);
@@ -496,38 +476,6 @@ put_second(char **argv, int at)
 
 	memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
 	argv[1] = word;
-}
-
-/* The words with what replaces an old name at their beginning, which is said;
- * the caller frees them. */
-static char **
-renew(struct cli *cli, int *argc, char **argv)
-{
-	const struct cli_command *command = cli_find(cli, argv[0]);
-	int used = 0, next = next_word(command, *argc, argv);
-	const struct cli_renamed *row = next == *argc ?
-	    NULL :
-	    cli_find_renamed((const char *[]){ argv[0], argv[next] }, 2, &used);
-	char **words = xcalloc((size_t)*argc + 4, sizeof *words);
-	int count = 0;
-
-	if (row != NULL && used == 2)
-		put_second(argv, next);
-	else
-		row = cli_find_renamed((const char *const *)argv, 1, &used);
-	if (row != NULL) {
-		static char copy[64];
-
-		cli->old_name = row->old;
-		cli_warn(cli, "'llmc %s' is now 'llmc %s'", row->old, row->new);
-		strlcpy(copy, row->new, sizeof copy);
-		for (char *at = copy, *word; (word = strsep(&at, " ")) != NULL;)
-			words[count++] = word;
-	}
-	for (int i = used; i < *argc; i++)
-		words[count++] = argv[i];
-	*argc = count;
-	return words;
 }
 
 /* llmc goal --json plan: the second word of a name may follow options. */
@@ -587,7 +535,7 @@ run(struct cli *cli, int argc, char **argv)
 {
 	bool help = false, version = false;
 	struct cli_args none = { 0 };
-	cleanup_free char **words = NULL;
+	char **words;
 	struct err err = { 0 };
 	int i = 1, taken;
 
@@ -612,7 +560,7 @@ run(struct cli *cli, int argc, char **argv)
 		return status_stand(cli);
 	}
 	argc -= i;
-	words = renew(cli, &argc, argv + i);
+	words = argv + i;
 	if (help) {
 		const struct cli_command *command;
 

@@ -440,8 +440,8 @@ taskbook_load(
 }
 
 /* An ended task is asked for by its id, unless that is its name. */
-static int
-load_named(struct cli *cli, const char *name, struct taskbook *ret_book)
+int
+taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book)
 {
 	cleanup_free char *id = NULL;
 	int status = taskbook_load(cli, 0, name, ret_book);
@@ -459,47 +459,11 @@ load_named(struct cli *cli, const char *name, struct taskbook *ret_book)
 	return taskbook_load(cli, 0, id, ret_book);
 }
 
-/* "g3/..." with the goal's id for "g3", if that is another one, as of a goal
- * that an earlier version has made; else NULL. */
-static char *
-full_word(struct cli *cli, const char *word)
-{
-	size_t len = word[0] == 'g' ? 1 + strspn(word + 1, "0123456789") : 0;
-	cleanup_json struct json_object *answer = NULL;
-	cleanup_free char *goal = xstrndup(word, len);
-	struct err err = { 0 };
-	const char *id, *code;
-
-	if (len < 2 || word[len] != '/' ||
-	    !remote_try(cli, "overseer.goal.show",
-		remote_params("goal", goal, NULL), 0, &answer, &code, &err))
-		return NULL;
-	id = json_string_or(json_member(answer, "record"), "goalId", goal);
-	return strcmp(id, goal) == 0 ? NULL : xasprintf("%s%s", id, word + len);
-}
-
-int
-taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book)
-{
-	int status = load_named(cli, name, ret_book);
-	cleanup_free char *word = NULL;
-
-	if (status != CLI_OK || taskbook_find(ret_book, name) != NULL ||
-	    (word = full_word(cli, name)) == NULL)
-		return status;
-	taskbook_release(ret_book);
-	status = load_named(cli, word, ret_book);
-	if (status == CLI_OK)
-		ret_book->word = take_ptr(&word);
-	return status;
-}
-
 void
 taskbook_release(struct taskbook *book)
 {
 	free(book->where);
 	free(book->problem);
-	free(book->word);
 	json_object_put(book->entries);
 }
 
@@ -521,8 +485,6 @@ taskbook_find(const struct taskbook *book, const char *word)
 	struct json_object *found = NULL;
 	int best = 0;
 
-	if (book->word != NULL)
-		word = book->word;
 	JSON_EACH (entry, book->entries) {
 		int fits = task_named(json_string_or(entry, "id", NULL),
 		    json_string_or(entry, "source", NULL),

@@ -192,7 +192,6 @@ session_launch(struct session *s, const struct session_launch *launch)
 	}
 	record->generation++;
 	record->open_tools = 0;
-	record->own_spool = true;
 	xstrset(&record->projects, launch->projects);
 	xstrset(&s->cwd, launch->cwd);
 	prepare(s, launch, resume);

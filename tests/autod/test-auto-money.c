@@ -238,33 +238,6 @@ TEST(a_daemon_that_died_doubles_nothing)
 	ck_assert_int_eq(auto_world.core->state.today.cost, 6000);
 }
 
-/* The story: an upgrade in the middle of a task. */
-TEST(what_a_daemon_without_accounts_booked_is_not_booked_again)
-{
-	struct agent *agent = begin_turn(NULL);
-	struct state *state = &auto_world.core->state;
-	const char *path = unit_path("known.jsonl");
-	struct account *account = account_new(path, 0, "auto-1");
-
-	xstrset(&account->task, "t1");
-	account->known_tokens = 1000;
-	account->known_cost = 5000;
-	state_auto_add_account(state, account);
-	state->tasks[0]->tokens = 1000;
-	state->tasks[0]->spent.cost = 5000;
-	append(path, USED("a", "1000"));
-	fake_session_reads(agent->session, path);
-	ck_assert_int_eq(state->tasks[0]->tokens, 1000);
-	ck_assert_int_eq(state->tasks[0]->spent.cost, 5000);
-	ck_assert_int_eq(state->today.tokens, 0);
-	append(path, USED("b", "500"));
-	fake_session_reads(agent->session, path);
-	ck_assert_int_eq(state->tasks[0]->tokens, 1500);
-	ck_assert_int_eq(state->tasks[0]->spent.cost, 6000);
-	ck_assert_int_eq(state->today.tokens, 500);
-	ck_assert_int_eq(state->today.cost, 1000);
-}
-
 static bool
 is_forgotten(void *arg)
 {

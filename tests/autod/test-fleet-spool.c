@@ -202,33 +202,6 @@ TEST(what_is_not_for_us_is_removed)
 	fleet_world_moved("");
 }
 
-static bool
-common_is_empty(void *arg)
-{
-	const char *count =
-	    floor_world_sh("ls .llmc/spool | grep -c json || true");
-
-	(void)arg;
-	return strtol(count, NULL, 10) == 0;
-}
-
-/* Everybody can write there: it counts for a session of an older version
- * only. */
-TEST_ROWS(the_common_spool_is_for_older_sessions, 2)
-{
-	bool older = _i == 1;
-
-	fleet_world_begin_idle(NULL);
-	ck_assert(fleet_world.adam->worker->session.own_spool);
-	fleet_world.adam->worker->session.own_spool = !older;
-	fleet_world_spool(fleet_world.adam, "UserPromptSubmit", typed_text);
-	floor_world_sh(
-	    "mkdir -p .llmc/spool; mv .llmc/run/adam/spool/*.json .llmc/spool");
-	hooks_drain(floor_world.fleet->hooks);
-	floor_world_wait(common_is_empty, &fleet_world);
-	fleet_world_moved(older ? "adam:working " : "");
-}
-
 /* A worker that writes into another's spool reports nothing. */
 TEST(a_spool_counts_for_its_own_worker)
 {

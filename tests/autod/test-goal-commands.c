@@ -192,16 +192,9 @@ TEST(goals_are_numbered_and_found_by_their_number_or_a_part_of_their_id)
 {
 	ck_assert_str_eq(create(""), "g1");
 	ck_assert_str_eq(create(""), "g2");
-	/* Of an earlier version. */
 	plan_world_goal("goal_a1", 1);
 	plan_world_goal("goal_a2", 1);
-	plan_world_plan("goal_a2")->goal->number = 7;
-	plan_book_record(plan_world.floor, BOOK_GOAL, "goal_a2", "goal_a2");
-	plan_world_settle();
 	must("overseer.goal.show", about("goal_a2", ""));
-	plan_world_must("overseer.goal.pause", "{\"goal\":\"g7\"}");
-	ck_assert_int_eq(plan_world_plan("goal_a2")->goal->status, GOAL_PAUSED);
-	ck_assert_str_eq(create(""), "g8");
 	refused("overseer.goal.show", about("g3", ""), API_E_UNKNOWN,
 	    "there is no goal g3");
 	refused("overseer.goal.show", about("goal_", ""), API_E_UNKNOWN,

@@ -394,20 +394,3 @@ TEST(the_last_state_of_a_record_is_stored)
 	node = plan_world_node("goal_a", "T1.1");
 	ck_assert_str_eq(node->objective, "last");
 }
-
-/* Earlier versions kept one for each task of a pool. */
-TEST(a_goal_of_a_pool_task_is_left_alone)
-{
-	struct json_object *list;
-
-	begin();
-	plan_world_plan("goal_a")->goal->implicit = true;
-	plan_book_record(plan_world.floor, BOOK_GOAL, "goal_a", "goal_a");
-	plan_world_settle();
-	plan_world_die();
-	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
-	ck_assert_ptr_null(plan_world_plan("goal_a"));
-	list = json_object_object_get(
-	    plan_world_must("overseer.goal.list", "{}"), "goals");
-	ck_assert_uint_eq(json_object_array_length(list), 0);
-}

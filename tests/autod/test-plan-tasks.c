@@ -34,25 +34,6 @@ TEST(a_goal_is_completed_node_by_node)
 	ck_assert_int_eq(plan_world_events("goal.completed"), 1);
 }
 
-/* Goals of an earlier version have a number, and another id. */
-TEST(a_task_is_named_by_the_number_of_its_goal)
-{
-	struct err err = { 0 };
-
-	plan_world_begin(NULL, NULL);
-	plan_world_goal("goal_a", 1);
-	plan_world_plan("goal_a")->goal->number = 7;
-	plan_book_record(plan_world.floor, BOOK_GOAL, "goal_a", "goal_a");
-	plan_world_live();
-	auto_world_turn(1);
-	ck_assert_str_eq(
-	    core_task_named(auto_world.core, "g7/1.1", &err)->id, "t1");
-	ck_assert_str_eq(
-	    core_task_named(auto_world.core, "goal_a/T1.1", &err)->id, "t1");
-	ck_assert_ptr_null(core_task_named(auto_world.core, "g8/1.1", &err));
-	ck_assert_int_eq(err.code, -ENOENT);
-}
-
 TEST(a_task_runs_with_the_card_that_its_plan_names)
 {
 	const struct task *t;

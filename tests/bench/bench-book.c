@@ -33,7 +33,6 @@
 #define REPORTS     20
 #define ENDED       100000 /* tasks */
 #define FLEET       100 /* workers */
-#define STATE_SIZE  (162 * 1024) /* of state.json with them, before the book */
 #define HOUR_MS     INT64_C(3600000)
 
 /* What a worker of a week does: a task in 20 minutes, with its turns, attempts,
@@ -266,28 +265,6 @@ bench_state_write(struct bench *b)
 	state_release(&state);
 }
 
-/* What it was before: the whole document, replaced. */
-static void
-bench_file_write(struct bench *b, const char *path)
-{
-	cleanup_free char *file = xasprintf("%s.json", path);
-	cleanup_free char *text = xmalloc(STATE_SIZE);
-	struct err err = { 0 };
-	double us[PASSES];
-
-	memset(text, 'x', STATE_SIZE);
-	for (size_t i = 0; i < PASSES; i++) {
-		int64_t began = clock_mono_us();
-
-		bench_must(file_replace(file, text, STATE_SIZE, 0600, &err),
-		    file, &err);
-		us[i] = (double)(clock_mono_us() - began);
-	}
-	row_of_times(
-	    b, "a file of 162 KB instead", us, PASSES, "before the book");
-	unlink(file);
-}
-
 /* --- history -------------------------------------------------------------- */
 
 static void
@@ -510,7 +487,6 @@ main(int argc, char **argv)
 	bench_all(&b, path);
 	bench_must(book_history_open(b.book, &err), path, &err);
 	bench_state_write(&b);
-	bench_file_write(&b, path);
 	bench_history(&b);
 	book_close(b.book);
 	bench_week(&b, path);

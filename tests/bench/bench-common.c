@@ -178,7 +178,6 @@ bench_number(const char *text, const char *word)
 struct json_object *
 bench_state(const char *llmc, const char *repo)
 {
-	cleanup_free char *file = xasprintf("%s/.llmc/state.json", repo);
 	cleanup_free char *copy = xstrdup(llmc);
 	cleanup_free char *autod =
 	    xasprintf("%s/../autod/autod", dirname(copy));
@@ -189,10 +188,7 @@ bench_state(const char *llmc, const char *repo)
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
 
-	if (file_read(file, STATE_MAX, &text, NULL) == 0)
-		return json_tokener_parse(text.data);
 	bench_must(child_run(&spec, &result, &err), autod, &err);
-	buf_clear(&text);
 	child_output_text(&result.out, &text);
 	return json_tokener_parse(text.data);
 }

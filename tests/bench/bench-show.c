@@ -18,7 +18,6 @@
 #include "emit.h"
 #include "show.h"
 #include "autod-private.h"
-#include "jsonl.h"
 #include "loop.h"
 #include "persist.h"
 #include "table.h"
@@ -142,23 +141,20 @@ fill_state(struct state *state)
 }
 
 static void
-file_ended(const struct workspace *workspace)
+file_ended(void)
 {
-	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
 	struct err err = { 0 };
 
 	for (int i = 0; i < ENDED; i++) {
 		struct task *task = make_task(TASKS + 1 + i);
-		cleanup_json struct json_object *record = NULL;
 
 		task->step = TASK_SETTLING;
 		task->outcome = OUTCOME_LANDED;
 		task->finished_ms = task->created_ms + 60000;
-		record = task_to_json(task);
-		bench_must(jsonl_append(file, record, 0, 0, &err),
-		    "tasks.jsonl", &err);
+		book_file_task(floors.core->book, task);
 		task_free(task);
 	}
+	bench_must(book_commit(floors.core->book, &err), "the book", &err);
 }
 
 static void
@@ -180,9 +176,9 @@ begin(const char *build, const char *repo, struct workspace *workspace)
 		"commit", "-q", "--allow-empty", "-m", "first", NULL });
 	bench_run(repo, (const char *[]){ llmc, "init", NULL });
 	bench_must(workspace_at(repo, workspace, &err), repo, &err);
-	file_ended(workspace);
 	bench_must(floors_build(&floors, loop, workspace, &options, &err),
 	    "autod", &err);
+	file_ended();
 	fill_state(&floors.core->state);
 }
 

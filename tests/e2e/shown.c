@@ -2,7 +2,6 @@
 
 #include "filed.h"
 #include "json-schema.h"
-#include "jsonl.h"
 #include "shown.h"
 #include "task.h"
 #include "worker.h"
@@ -89,13 +88,9 @@ void
 shown_append_ended(const struct task *task)
 {
 	struct json_object *json = task_to_json(task);
-	struct err err = { 0 };
 
-	ck_assert_msg(
-	    jsonl_append(shown_file("tasks.jsonl"), json, 0, 0, &err) == 0,
-	    "%s", err.msg);
+	filed_put_tasks(shown_root, json_object_to_json_string(json));
 	json_object_put(json);
-	filed_take(shown_root);
 }
 
 /* A task that ended an hour ago. */

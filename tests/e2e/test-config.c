@@ -232,28 +232,10 @@ TEST(unset_brings_the_default_back)
 	    1, "not_set", "auto.max_turns");
 }
 
-/* Of an older version, or under another name. */
-TEST(unset_removes_what_is_no_setting_any_more)
+TEST(unset_removes_another_name)
 {
-	static const char *const keys[] = { "team.max_children",
-		"overseer.notify_command" };
 	const char *start = e2e_read(config_of(ws));
 
-	e2e_write(config_of(ws),
-	    e2e_path("%s\n[team]\nmax_children = 3\n\n[overseer]\n"
-		     "notify_command = \"cat\"\n",
-		start));
-	e2e_has(e2e_llmc(ws, "doctor", NULL)->out,
-	    "-> remove it with: llmc config unset team.max_children\n");
-	for (size_t i = 0; i < nitems(keys); i++) {
-		e2e_expect(
-		    e2e_llmc(ws, "config", "unset", keys[i], NULL), 0, NULL);
-		e2e_lacks(e2e_read(config_of(ws)), strchr(keys[i], '.') + 1);
-		e2e_json_error(
-		    e2e_llmc(ws, "--json", "config", "unset", keys[i], NULL), 1,
-		    "not_set", keys[i]);
-	}
-	/* Another name: the setting has its default again. */
 	e2e_write(config_of(ws),
 	    e2e_path("%s\n[overseer]\nenabled = false\n", start));
 	e2e_has(e2e_llmc(ws, "config", "unset", "overseer.enabled", NULL)->out,

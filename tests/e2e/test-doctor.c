@@ -323,30 +323,18 @@ TEST(corrupt_state_is_told)
 	assert_check(doctor(ws, 1), "state", "fail", "llmc.db is gone", NULL);
 }
 
-/* Of the version before: read by anybody, until a daemon puts it into the
- * book. */
-TEST(the_state_of_the_version_before_is_read)
-{
-	const char *state = e2e_path("%s/.llmc/state.json", ws);
-
-	e2e_write(state, "{\"workers\": {\"eve\": {\"name\": \"eve\"}}}");
-	e2e_has(e2e_llmc(ws, "status", NULL)->out, "eve");
-	e2e_write(state, "{\"workers\":");
-	assert_check(doctor(ws, 1), "state", "fail", "state.json", "--rebuild");
-}
-
 TEST(rebuild_gives_the_state_the_id_of_its_root)
 {
 	static const char own[] = "11111111-1111-4111-8111-111111111111";
-	const char *state = e2e_path("%s/.llmc/state.json", ws);
+	struct json_object *other = json_tokener_parse(
+	    "{\"root_id\":\"22222222-2222-4222-8222-222222222222\"}");
 
+	e2e_put_state(ws, other);
+	json_object_put(other);
 	e2e_write(e2e_path("%s/.llmc/root_id", ws), own);
-	e2e_write(
-	    state, "{\"root_id\":\"22222222-2222-4222-8222-222222222222\"}");
 	e2e_expect(e2e_llmc(ws, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
 	e2e_has(e2e_sh(ws, "\"$STATE\"")->out, own);
-	ck_assert(!e2e_exists(state));
-	/* Even if nothing in the old file can be read. */
+	/* Even if nothing in it can be read. */
 	e2e_write(e2e_path("%s/.llmc/llmc.db", ws), "{");
 	e2e_expect(e2e_llmc(ws, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
 	e2e_has(e2e_sh(ws, "\"$STATE\"")->out, own);
@@ -435,7 +423,7 @@ TEST(login_is_what_claude_says)
 {
 
 	trust(ws);
-	/* An older version does not know the question. */
+	/* It does not know the question. */
 	ck_assert_ptr_null(find(doctor(ws, 0), "login"));
 	e2e_script(e2e_path("%s/claude", bin),
 	    "#!/bin/sh\n[ \"$1\" != auth ] || { echo '{\"loggedIn\": false}'; "

@@ -227,7 +227,7 @@ TEST(a_policy_that_cannot_be_read_allows_nothing)
 	}
 	ck_assert_int_eq(unlink(w.policy), 0);
 	expect_denied(use("Write", "file_path", "a.c"), "cannot read");
-	/* A session that an older version launched has none. */
+	/* Without one nothing is guarded. */
 	w.policy = NULL;
 	expect_passes(use("Write", "file_path", "a.c"));
 }

@@ -106,7 +106,7 @@ TEST(none_is_checked_out)
 	assert_lands_on(dir, "main");
 }
 
-/* What is set stays; a setup of an older version gets what it lacks. */
+/* What is set stays, and what is missing is added. */
 TEST(the_next_run)
 {
 	const char *dir = e2e_repo("r");
@@ -114,7 +114,7 @@ TEST(the_next_run)
 	struct json_object *json;
 
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
-	e2e_write(config, "[repo]\npush = true\n");
+	e2e_write(config, "[repo]\nupstream = \"push\"\n");
 	e2e_git(dir, "checkout", "-q", "--detach", NULL);
 	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "llmc init --branch NAME");
 	e2e_git(dir, "checkout", "-q", "main", NULL);
@@ -122,7 +122,7 @@ TEST(the_next_run)
 	ck_assert(json_bool_or(json, "changed", false));
 	ck_assert_str_eq(json_string_or(json, "landing_branch", ""), "main");
 	ck_assert_str_eq(e2e_read(config),
-	    "[repo]\npush = true\ndefault_branch = \"main\"\n");
+	    "[repo]\nupstream = \"push\"\ndefault_branch = \"main\"\n");
 	e2e_git(dir, "checkout", "-q", "-b", "other", NULL);
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
 	ck_assert_str_eq(branch_of(dir), "main");

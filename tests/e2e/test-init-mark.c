@@ -172,8 +172,7 @@ TEST(a_broken_index_forbids_nothing)
 	refused(copy, "has changed");
 }
 
-/* One that an earlier version has set up. */
-TEST(an_older_root_works_after_one_init)
+TEST(a_root_without_a_mark_works_after_one_init)
 {
 	const char *root = e2e_workspace("r"), *before;
 

@@ -2,6 +2,7 @@
 
 /* The daemon follows the table of its methods (model/api/api): what it accepts,
  * what it answers, and its errors. */
+#include "filed.h"
 #include "fleet.h"
 #include "api.h"
 #include "client.h"
@@ -482,8 +483,7 @@ TEST(answers_are_as_the_table_says)
 {
 	fleet_do("config", "set", "plan.enabled", "true", NULL);
 	fleet_do("config", "set", "plan.allow_agents", "[\"*\"]", NULL);
-	/* Of the version before: the daemon takes it over. */
-	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()),
+	filed_put_tasks(fleet_root(),
 	    "{\"id\":\"t90\",\"source\":\"fix\",\"title\":\"x\",\"text\":"
 	    "\"x\",\"step\":\"settling\",\"outcome\":\"failed\"}\n");
 	fleet_up();

@@ -4,6 +4,7 @@
  * too. */
 
 #include "e2e.h"
+#include "filed.h"
 
 static const char *
 write_history(const char *text)
@@ -134,9 +135,8 @@ TEST(the_report_adds_up_all_tasks)
 	const char *root = e2e_workspace("a b");
 	struct json_object *report, *tips;
 
-	e2e_dir("a b/.llmc/iterations");
 	for (int i = 1; i <= 4; i++)
-		e2e_write(e2e_path("%s/.llmc/iterations/t%d.jsonl", root, i),
+		filed_put_turns(root, e2e_path("t%d", i),
 		    TURN("") TURN(FOUND("stuck", "high")) ACT("pause")
 			OUTCOME("stuck", "improved") OUTCOME("burn", "improved")
 			    OUTCOME("regression", "unchanged")
@@ -144,9 +144,8 @@ TEST(the_report_adds_up_all_tasks)
 				    OUTCOME("regression", "pending")
 					TURN(FOUND("resource_burn", "critical"))
 					    ACT("warn"));
-	e2e_write(e2e_path("%s/.llmc/iterations/t5.jsonl", root),
-	    TURN("") "torn{\n" ACT("retry"));
-	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", root),
+	filed_put_turns(root, "t5", TURN("") ACT("retry"));
+	filed_put_tasks(root,
 	    "{\"id\":\"t1\",\"outcome\":\"landed\"}\n"
 	    "{\"id\":\"t2\",\"outcome\":\"landed\"}\n"
 	    "{\"id\":\"t3\",\"outcome\":\"landed\"}\n"
@@ -179,9 +178,7 @@ TEST(a_recorded_task_is_replayed_with_the_thresholds_of_the_settings)
 	const char *root = e2e_workspace("a b");
 	struct json_object *list, *first, *steps;
 
-	e2e_dir("a b/.llmc/iterations");
-	e2e_write(e2e_path("%s/.llmc/iterations/t1.jsonl", root),
-	    TURN2(1) TURN2(2) ACT("warn") TURN2(3));
+	filed_put_turns(root, "t1", TURN2(1) TURN2(2) ACT("warn") TURN2(3));
 	list = e2e_json(e2e_llmc(root, "report", "oversight", "replay",
 			    "--task", "t1", NULL),
 	    0);

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "autorun.h"
+#include "filed.h"
 
 /* Without what a session is told about itself. */
 #define STRANGER "env -u LLMC_AGENT -u LLMC_WORKER -u LLMC_ROOT "
@@ -312,7 +313,7 @@ TEST(a_page_hears_that_the_daemon_lives_while_nothing_changes)
 
 /* --- the report ------------------------------------------------------ */
 
-/* A run with that many tasks that have landed, as it is on disk. */
+/* A run with that many tasks that have landed. */
 static void
 file_tasks(int count)
 {
@@ -326,13 +327,8 @@ file_tasks(int count)
 		    "\"created_ms\": %" PRId64 ", \"finished_ms\": %" PRId64
 		    "}\n",
 		    i, now - 5000, now - 1000);
-	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()), tasks.data);
-	e2e_write(e2e_path("%s/.llmc/runs.jsonl", fleet_root()),
-	    e2e_path("{\"run_id\": \"r1\", \"what\": \"begins\", "
-		     "\"at_ms\": %" PRId64 "}\n"
-		     "{\"run_id\": \"r1\", \"what\": \"ends\", "
-		     "\"at_ms\": %" PRId64 "}\n",
-		now - 5000, now));
+	filed_put_tasks(fleet_root(), tasks.data);
+	filed_put_run(fleet_root(), "r1", now - 5000, now);
 }
 
 /* Milliseconds that the daemon itself has computed for, without its children.

@@ -15,7 +15,7 @@
  *                     every sync
  *
  * The process ends right before the step. Used by tests/e2e/test-queue-kills.c
- * and test-upgrade.c.
+ * and others.
  */
 #include <errno.h>
 #include <fcntl.h>

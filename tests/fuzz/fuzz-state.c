@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Any state.json is either refused with a message, or unchanged after it was
+/* Any state is either refused with a message, or unchanged after it was
  * written and read back. */
 
 #include "fuzz.h"

@@ -286,7 +286,7 @@ static const struct {
 	bool answered, asks;
 } tasks[] = {
 	{ TASK_PARKED, ASK_QUESTION, false, true },
-	{ TASK_PARKED, ASK_NONE, false, true }, /* by an older version */
+	{ TASK_PARKED, ASK_NONE, false, true },
 	{ TASK_ASSIGNED, ASK_BLOCKED, false, true }, /* it is being parked */
 	{ TASK_ASSIGNED, ASK_BLOCKED, true, false },
 	{ TASK_ASSIGNED, ASK_NONE, false, false },

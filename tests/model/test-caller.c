@@ -79,10 +79,9 @@ TEST(hooks_are_heard_from_their_own_session)
 		    "this is the session of eve" },
 		{ { "overseer", "eve", false, false }, "overseer", false,
 		    "this is the session of eve" },
-		/* Hooks of an older version, at the people's socket. */
-		{ { NULL, "adam", false, false }, "adam", false, NULL },
-		{ { NULL, "eve", false, false }, "adam", false,
-		    "reports nothing for adam" },
+		/* At the people's socket. */
+		{ { NULL, "adam", false, false }, "adam", false,
+		    "this is the session of adam" },
 		{ { NULL, NULL, false, false }, "adam", false,
 		    "only the hooks of a worker's session" },
 		/* A process that has ended: only a sign of life. */

@@ -165,7 +165,7 @@ TEST(settings_begin_with_their_profile)
 	    "[oversight]\nmode = \"observe\"\nprofile = \"ci\"\n"
 	    "thresholds = [\"stuck.sameErrorCount=4\"]\n");
 	cleanup_settings_world struct settings_world free =
-	    settings_world_parse("oversight.enabled = false\n"
+	    settings_world_parse("oversight.mode = \"off\"\n"
 				 "oversight.profile = \"exploratory\"\n");
 	struct oversight_config c;
 
@@ -178,25 +178,6 @@ TEST(settings_begin_with_their_profile)
 	ck_assert_int_eq(c.thresholds.no_progress_iterations, 3);
 	settings_oversight(free.settings, &c);
 	ck_assert_int_eq(c.mode, OVERSIGHT_OFF);
-}
-
-/* Named once, with what to do; the rest of the file counts. */
-TEST(a_setting_that_is_gone_is_named)
-{
-	cleanup_settings_world struct settings_world world =
-	    settings_world_parse("[oversight]\nauto_escalate = false\n"
-				 "abort_on_regression = true\n"
-				 "mode = \"observe\"\n");
-	struct oversight_config c;
-
-	settings_oversight(world.settings, &c);
-	ck_assert_int_eq(c.mode, OVERSIGHT_OBSERVE);
-	ck_assert_uint_eq(world.problems.count, 2);
-	ck_assert_str_eq(world.problems.list[0].text,
-	    "oversight.auto_escalate does nothing any more: to be told of "
-	    "nothing, set oversight.mode to \"observe\"; remove it with: llmc "
-	    "config unset oversight.auto_escalate");
-	ck_assert(!world.problems.list[0].fatal);
 }
 
 TEST(a_wrong_threshold_is_refused)

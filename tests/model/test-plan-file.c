@@ -36,8 +36,7 @@ static const char seed_plan[] =
     "'Loop','objective':'o','acceptance':['a'],'tasks':[{'id':'T1.1','name':"
     "'Store','outcome':'saved','acceptance':['a1','a2'],'deps':[],'subtasks':"
     "[{'id':'S1.1.1','name':'Schemas','acceptance':['b']}]},{'id':'T1.2',"
-    "'name':'Tick','acceptance':['c'],'deps':['T1.1'],'priority':'high',"
-    "'riskLevel':'med'}]}]}";
+    "'name':'Tick','acceptance':['c'],'deps':['T1.1'],'priority':'high'}]}]}";
 
 TEST(the_plan_of_the_seed_is_loaded)
 {

@@ -383,49 +383,6 @@ TEST(a_wrong_value_is_refused_with_its_path)
 		refused(rows[i].kind, rows[i].text, rows[i].words);
 }
 
-/* The second column is what the rows of earlier versions have more. */
-TEST(what_earlier_versions_kept_is_read_and_dropped)
-{
-	static const struct {
-		unsigned kind;
-		const char *head, *more;
-	} rows[] = {
-		{ 0, GOAL,
-		    ",\"repoContextSnapshot\":\"C\",\"stakeholders\":[\"a\"]" },
-		{ 0, GOAL,
-		    ",\"origin\":{\"originDeliveryContext\":{\"to\":\"a\"}}" },
-		{ 1, NODE,
-		    ",\"riskLevel\":\"high\",\"spawnedFrom\":\"S1\","
-		    "\"suggestedAgentType\":\"coder\"" },
-		{ 1, NODE,
-		    ",\"spawn\":{\"actor\":\"a\",\"parent\":\"t1\","
-		    "\"verification\":\"pending\",\"root_actor\":\"r\","
-		    "\"request\":\"r\",\"retried_ms\":7}" },
-		{ 2, ASSIGNMENT,
-		    ",\"deliveryContext\":{},\"instructionHash\":\"a1\","
-		    "\"spawnedByKey\":\"worker:a\",\"lastRetryAt\":7" },
-		{ 2, ASSIGNMENT,
-		    ",\"dispatchHistory\":[{\"dispatchId\":\"D\",\"mode\":"
-		    "\"escalate\",\"instructionHash\":\"a1\","
-		    "\"target\":{\"deliveryContext\":{}}}]" },
-	};
-	static const char *const gone[] = { "ontext", "stakeholders", "risk",
-		"spawned", "Type", "Hash", "Retry", "pending", "root_",
-		"request", "retried" };
-
-	for (size_t i = 0; i < nitems(rows); i++) {
-		cleanup_free char *old =
-		    xasprintf("%s%s}", rows[i].head, rows[i].more);
-		const struct kind *kind = &kinds[rows[i].kind];
-		void *record = read_back(kind, old);
-		cleanup_free char *now = text_of(kind, record);
-
-		for (size_t n = 0; n < nitems(gone); n++)
-			ck_assert_ptr_null(strstr(now, gone[n]));
-		free_record(kind, record);
-	}
-}
-
 static void
 refused_long(unsigned kind, const char *head, const char *key, size_t size)
 {

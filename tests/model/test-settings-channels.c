@@ -29,63 +29,6 @@ TEST(a_channel_has_what_the_file_says)
 	ck_assert_ptr_null(channel_find(list, "none"));
 }
 
-/* The keys of the version before make a channel, for one more version. */
-TEST(the_older_command_is_a_channel)
-{
-	static const struct {
-		const char *text, *command;
-		size_t problems;
-		bool task, review, info;
-	} rows[] = {
-		{ "[people]\nnotify_command = \"mail\"\n", "mail", 1, true,
-		    false, false },
-		{ "[overseer]\nnotify_command = \"mail\"\n", "mail", 1, true,
-		    false, false },
-		{ "[overseer]\nnotify_command = \"a\"\n[people]\n"
-		  "notify_command = \"b\"\n",
-		    "b", 2, true, false, false },
-		{ "[people]\nnotify_command = \"mail\"\n"
-		  "notify_on = [\"review\", \"old\"]\n",
-		    "mail", 2, false, true, false },
-		{ "[people]\nnotify_command = \"mail\"\nnotify_on = []\n", NULL,
-		    2, false, false, false },
-		{ "[people.channels.notify]\ntype = \"command\"\n"
-		  "command = \"new\"\nlevels = [\"info\"]\n[people]\n"
-		  "notify_command = \"mail\"\n",
-		    "new", 1, false, true, true },
-		{ "[people]\nnotify_command = 3\n", NULL, 1, false, false,
-		    false },
-	};
-
-	for (size_t i = 0; i < nitems(rows); i++) {
-		cleanup_settings_world struct settings_world w =
-		    settings_world_parse(rows[i].text);
-		const struct channel *c =
-		    channel_find(settings_channels(w.settings), "notify");
-
-		ck_assert(!w.problems.fatal);
-		ck_assert_uint_eq(w.problems.count, rows[i].problems);
-		ck_assert_int_eq(c != NULL, rows[i].command != NULL);
-		if (c == NULL)
-			continue;
-		ck_assert_int_eq(c->type, CHANNEL_COMMAND);
-		ck_assert_str_eq(c->command, rows[i].command);
-		ck_assert_int_eq(strstr(w.problems.list[0].text,
-				     "this version only: ") == NULL,
-		    rows[i].info);
-		ck_assert_int_eq(
-		    channel_takes(c,
-			&(struct escalation){
-			    .level = ESCALATION_CRITICAL, .class = "task" }),
-		    rows[i].task);
-		ck_assert_int_eq(
-		    channel_takes(c,
-			&(struct escalation){
-			    .level = ESCALATION_INFO, .class = "review" }),
-		    rows[i].review);
-	}
-}
-
 static const struct {
 	const char *text, *words;
 } wrong[] = {

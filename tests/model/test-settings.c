@@ -68,7 +68,7 @@ TEST(derived_defaults_come_from_the_facts)
 TEST(accessors_give_the_effective_value)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
-	    "[repo]\nworktree_dir = \"~/trees\"\npush = true\n"
+	    "[repo]\nworktree_dir = \"~/trees\"\nupstream = \"push\"\n"
 	    "[defaults]\nallowed_tools = [\"a b\", \"\"]\n"
 	    "permission_mode = \"plan\"\n"
 	    "[auto]\nmax_turns = 50\n");
@@ -77,7 +77,6 @@ TEST(accessors_give_the_effective_value)
 	ck_assert_uint_eq(p.problems.count, 0);
 	ck_assert_str_eq(
 	    settings_string(p.settings, "repo.worktree_dir"), "/home/me/trees");
-	/* Its name before. */
 	ck_assert_str_eq(settings_string(p.settings, "repo.upstream"), "push");
 	ck_assert_int_eq(settings_int(p.settings, "auto.max_turns"), 50);
 	ck_assert_str_eq(
@@ -254,8 +253,8 @@ static const struct {
 	{ "[[workers]]\n", 1, true, "expected a table" },
 	{ "workers.adam = 1\n", 1, true, "expected a table" },
 	{ "[[workers.adam]]\n", 1, true, "expected a table" },
-	{ "overseer.backoff = 3\n", 1, true,
-	    "overseer.backoff: expected a table" },
+	{ "overseer.policy = 3\n", 1, true,
+	    "overseer.policy: expected a table" },
 	/* Values under another name: times have good defaults, but
 	 * permissions are not guessed. */
 	{ "overseer.stall_timeout_secs = \"1h\"\n", 1, false,
@@ -273,19 +272,9 @@ static const struct {
 	    "team.max_concurrent: expected a whole number from 0 to 1000" },
 	{ "plan.allow_agents = \"main\"\n", 1, true,
 	    "plan.allow_agents: expected a list" },
-	{ "overseer.backoff.bse = 3\n", 1, false,
-	    "overseer.backoff.bse: no such setting; all of them: "
+	{ "overseer.policy.bse = 3\n", 1, false,
+	    "overseer.policy.bse: no such setting; all of them: "
 	    "llmc config list" },
-	/* What does nothing any more. */
-	{ "overseer.policy.allowCrossAgent = true\n", 1, false,
-	    "overseer.policy.allowCrossAgent does nothing any more: a worker "
-	    "that plan.allow_agents names gets work" },
-	{ "overseer.backoff.base = 0\n", 1, false,
-	    "overseer.backoff.base does nothing any more: assignments are "
-	    "checked every 2 minutes" },
-	{ "people.notify_command = \"\"\n", 1, false,
-	    "people.notify_command does nothing any more: describe the "
-	    "command as a channel: [people.channels.notify]" },
 };
 
 TEST_ROWS(a_fault_is_named_with_its_line, nitems(faults))
@@ -545,8 +534,8 @@ TEST(a_setting_with_another_name_is_named)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
-	settings_describe_unknown("repo.push", &words);
+	settings_describe_unknown("overseer.enabled", &words);
 	ck_assert_str_eq(words.data,
-	    "repo.push has another name now: repo.upstream; describe it with: "
-	    "llmc config doc repo.upstream");
+	    "overseer.enabled is another name of plan.enabled; describe it "
+	    "with: llmc config doc plan.enabled");
 }

@@ -37,19 +37,6 @@ int book_world_events(struct book_world *world, struct book_filter filter);
  * D_1, a crystallization C_1 and three events. */
 void book_world_fill(struct book_world *world);
 
-/* The tables as version 3 had them: assignments were rows of their own. */
-#define BOOK_WORLD_VERSION_3                                                \
-	"CREATE TABLE assignments (id TEXT NOT NULL PRIMARY KEY,"           \
-	" goal_id TEXT NOT NULL, node_id TEXT NOT NULL,"                    \
-	" status TEXT NOT NULL, agent_id TEXT, body TEXT NOT NULL) STRICT;" \
-	"INSERT INTO assignments SELECT n.assignment_id, n.goal_id, n.id,"  \
-	" json_extract(n.assignment, '$.status'), NULL, n.assignment"       \
-	" FROM nodes AS n WHERE n.assignment_id IS NOT NULL;"               \
-	"DROP INDEX nodes_assignment;"                                      \
-	"ALTER TABLE nodes DROP COLUMN assignment_id;"                      \
-	"ALTER TABLE nodes DROP COLUMN assignment;"                         \
-	"PRAGMA user_version = 3;"
-
 /* One commit: a goal G that counts, a node of its own, and an event with a key.
  * And what such commits left, after whatever happened to the writer: all three
  * agree, or the test fails and says when that was; the number of the last one,

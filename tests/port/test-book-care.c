@@ -523,53 +523,6 @@ TEST(recovery_that_was_killed_before_the_new_book_has_its_name)
 	ck_assert_uint_eq(world.records, 5);
 }
 
-TEST(damaged_store_of_an_earlier_version_is_recovered)
-{
-	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
-
-	fill_oddly(unit_path("store.db"));
-	book_world_file(unit_path("store.db"), &bytes);
-	memset(bytes.data, 0x5a, 100);
-	write_file(unit_path("store.db"), bytes.data, bytes.len);
-	ck_assert_int_eq(open_or_recover(unit_path("a.db"), &out), 0);
-	ck_assert_str_eq(out.data, "13 rows, 0 refused, 1 gaps");
-	ck_assert(!file_exists(unit_path("store.db")));
-	ck_assert(file_exists(unit_path("before-" LLMC_VERSION "/store.db")));
-}
-
-/* They were rows of their own. */
-TEST(assignments_of_a_damaged_book_of_an_earlier_version_are_kept)
-{
-	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
-	size_t rows, refused, gaps;
-	struct book_world world;
-
-	book_world_open(&world, unit_path("a.db"));
-	book_world_fill(&world);
-	ck_assert_int_eq(book_exec(world.book,
-			     BOOK_WORLD_VERSION_3
-			     "INSERT INTO assignments VALUES ('A_2', 'G',"
-			     " 'P1', 'done', NULL, '{\"assignmentId\":\"A_2\","
-			     "\"workNodeId\":\"P1\",\"status\":\"done\"}'),"
-			     " ('A_3', 'G', 'P9', 'done', NULL,"
-			     " '{\"assignmentId\":\"A_3\","
-			     "\"workNodeId\":\"P9\",\"status\":\"done\"}')",
-			     NULL),
-	    0);
-	book_world_close(&world);
-	book_world_file(unit_path("a.db"), &bytes);
-	memset(bytes.data + 4096, 0x5a, 100);
-	write_file(unit_path("a.db"), bytes.data, bytes.len);
-	expect_recovered(&out, &rows, &refused, &gaps);
-	ck_assert_uint_eq(refused, 0);
-	book_world_open(&world, unit_path("a.db"));
-	book_world_read(&world, BOOK_ASSIGNMENT, NULL, NULL);
-	ck_assert_uint_eq(world.records, 2);
-	ck_assert_ptr_nonnull(strstr(world.text.data, "G/A_1"));
-	ck_assert_ptr_nonnull(strstr(world.text.data, "G/A_2"));
-	book_world_close(&world);
-}
-
 TEST_ROWS(a_book_of_another_program_or_version_is_not_recovered, 2)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What has ended, in the book: attempts (the vectors), tasks, runs, spans, and
- * the files of the version before. */
+/* What has ended, in the book: attempts (the vectors), tasks, runs, spans. */
 #include "unit.h"
 #include "ask.h"
 #include "attempt.h"
@@ -789,105 +788,4 @@ TEST(what_goes_on_ends_now_or_when_the_daemon_was_last_alive)
 	expect_open(&state, false, "auto-1 working t1 20; ");
 	w->since_ms = NOW - 15000;
 	expect_open(&state, false, "auto-1 working t1 5; ");
-}
-
-/* --- the version before ------------------------------------------- */
-
-static void
-put(const char *name, const char *text)
-{
-	cleanup_free char *file = workspace_path(&s.workspace, name);
-	cleanup_free char *dir = xstrdup(file);
-
-	*strrchr(dir, '/') = '\0';
-	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
-	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
-}
-
-static void
-put_old(void)
-{
-	put("tasks.jsonl.1",
-	    "{\"id\":\"t1\",\"source\":\"folder\",\"outcome\":\"failed\","
-	    "\"finished_ms\":5}\n");
-	put("tasks.jsonl",
-	    "{\"id\":\"t2\",\"outcome\":\"landed\"}\nnothing\n"
-	    "{\"id\":\"t1\",\"outcome\":\"landed\",\"corrections\":{},"
-	    "\"text\":\"Do it\"}\n{\"id\":\"t9\"");
-	put("runs.jsonl",
-	    "{\"run_id\":\"r1\",\"what\":\"begins\",\"at_ms\":10,"
-	    "\"instance_id\":\"i\"}\n"
-	    "{\"run_id\":\"r1\",\"what\":\"ends\",\"at_ms\":20,"
-	    "\"instance_id\":\"i\",\"complete\":true}\n");
-	put("iterations/t1.jsonl",
-	    "{\"at_ms\":1,\"open\":{}}\n{\"at_ms\":2,\"iteration\":{}}\n");
-	put("perf/agent-performance-2026-01-31.jsonl",
-	    "{\"runId\":\"t1-1\",\"agentId\":\"a\",\"spawnerSessionKey\":\"x\","
-	    "\"startedAt\":0,\"endedAt\":1769853600000,\"runtimeMs\":1000,"
-	    "\"outcome\":\"success\"}\n{}\n");
-	put("spans/2026-01-31.jsonl",
-	    "{\"worker\":\"a\",\"use\":\"idle\",\"from_ms\":1000,"
-	    "\"to_ms\":3000}\n{\"worker\":1}\n");
-}
-
-static bool
-count_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
-{
-	(void)seq;
-	(void)record;
-	ck_assert_str_eq(task, "t1");
-	(*(int *)arg)++;
-	return true;
-}
-
-static void
-expect_old(void)
-{
-	struct report_run run = { 0 };
-	struct perf_stats *stats;
-	struct task *task;
-	int turns = 0;
-
-	expect_tasks(&(struct book_tasks){ .oldest_first = true },
-	    "t2 landed; t1 landed; ");
-	task = book_find_task(s.book, "t1");
-	ck_assert_str_eq(task->text, "Do it");
-	task_free(task);
-	ck_assert_int_eq(book_find_run(s.book, &run, NULL), 0);
-	ck_assert_int_eq(run.from_ms, 10);
-	ck_assert(run.complete);
-	report_run_release(&run);
-	ck_assert_int_eq(
-	    book_read_turns(s.book, "t1", 0, count_turn, &turns, NULL), 0);
-	ck_assert_int_eq(turns, 2);
-	stats = read_all(0, NOW);
-	ck_assert_int_eq(perf_stats_group(stats, 0).runs, 1);
-	perf_stats_free(stats);
-	expect_spans(0, "a idle - 2; ");
-}
-
-/* Killed before the files are moved, the next daemon reads them again. */
-TEST(files_of_the_version_before_are_read_once)
-{
-	cleanup_free char *old = NULL, *moved = NULL;
-
-	begin("before");
-	put_old();
-	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(
-		    book_history_import(s.book, &s.workspace, NULL), 0);
-		ck_assert_int_eq(book_commit(s.book, NULL), 0);
-		book_close(s.book);
-		open_book();
-		expect_old();
-	}
-	book_history_imported(&s.workspace);
-	old = workspace_path(&s.workspace, "tasks.jsonl");
-	moved = workspace_path(
-	    &s.workspace, "before-" LLMC_VERSION "/iterations/t1.jsonl");
-	ck_assert(!file_exists(old));
-	ck_assert(file_exists(moved));
-	ck_assert_int_eq(book_history_import(s.book, &s.workspace, NULL), 0);
-	ck_assert(book_is_clean(s.book));
-	expect_old();
 }

@@ -510,7 +510,7 @@ static const char *const keys[] = { "id", "part", NULL };
 static const struct book_table things = { "things", fields, nitems(fields),
 	keys, "CREATE INDEX IF NOT EXISTS things_start ON things (started_at);",
 	false };
-/* As an earlier version had it. */
+/* Before it had more fields. */
 static const struct book_table few = { "things", fields, 4, keys, NULL, false };
 
 static bool
@@ -603,7 +603,7 @@ TEST(field_that_is_new_becomes_a_column)
 		ck_assert_str_eq(world.text.data, "a|0|green|0|-|-|-|-|-\n");
 		book_world_close(&world);
 	}
-	/* An earlier version goes on with what it knows. */
+	/* Who knows fewer goes on with those. */
 	begin(&world);
 	ck_assert_int_eq(book_add_table(world.book, &few, NULL), 0);
 	book_put(world.book, &few, &thing);

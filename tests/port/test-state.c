@@ -172,43 +172,6 @@ TEST(everything_comes_back)
 	state_release(&b);
 }
 
-/* Before there were accounts, the workers' records said what was booked. */
-TEST(old_records_of_usage_become_accounts)
-{
-	static const char text[] =
-	    "{\"workers\":{\"auto-1\":{\"name\":\"auto-1\",\"task\":\"t1\","
-	    "\"transcript\":\"/t/1\",\"usage_transcript\":\"/t/1\","
-	    "\"usage_tokens\":700,\"usage_cost\":50},\"auto-2\":{"
-	    "\"name\":\"auto-2\",\"transcript\":\"/t/2\","
-	    "\"usage_transcript\":\"/t/1\",\"usage_tokens\":7}}}";
-	cleanup_free char *again = NULL;
-	struct state state, next;
-
-	parse(text, &state);
-	again = text_of(&state);
-	parse(again, &next);
-	ck_assert_uint_eq(next.account_count, 1);
-	ck_assert_str_eq(next.accounts[0]->transcript, "/t/1");
-	ck_assert_str_eq(next.accounts[0]->worker, "auto-1");
-	ck_assert_str_eq(next.accounts[0]->task, "t1");
-	ck_assert_int_eq(next.accounts[0]->known_tokens, 700);
-	ck_assert_int_eq(next.accounts[0]->known_cost, 50);
-	state_release(&state);
-	state_release(&next);
-}
-
-/* Whether an overseer runs is seen from its lock, and never from a file. */
-TEST(what_an_older_version_stored_of_the_overseer_is_dropped)
-{
-	cleanup_free char *text = NULL;
-	ended_by(state_release) struct state state;
-
-	parse("{\"overseer_active\":true,\"other\":1}", &state);
-	text = text_of(&state);
-	ck_assert_ptr_null(strstr(text, "overseer_active"));
-	ck_assert_ptr_nonnull(strstr(text, "other"));
-}
-
 /* Other programs read these. */
 TEST(the_names_in_the_file_are_fixed)
 {
@@ -255,7 +218,7 @@ TEST(what_is_missing_or_null_is_nothing)
 	static const char *const texts[] = {
 		"{}",
 		"{\"tasks\":null,\"task_ids\":null,\"auto_mode\":null,"
-		"\"auto_workers\":null,\"overseer_active\":null,"
+		"\"auto_workers\":null,"
 		"\"last_task_completion_unix\":null,"
 		"\"last_task_assignment_unix\":null,"
 		"\"source_repo_dirty_retry_after_unix\":null,"

@@ -117,18 +117,6 @@ save_soon(struct ledger *ledger)
 		loop_timer_restart(ledger->save, SAVE_MS);
 }
 
-/* An amount without what is left of the part that is known already. */
-static int64_t
-take_known(int64_t *known, int64_t amount)
-{
-	int64_t part = amount < *known ? amount : *known;
-
-	if (part <= 0)
-		return amount;
-	*known -= part;
-	return amount - part;
-}
-
 /* A model without a price makes a budget in dollars count too little. */
 static void
 tell_unknown(struct ledger *ledger, const struct account *account)
@@ -163,8 +151,7 @@ ledger_book(
     struct ledger *ledger, struct account *account, struct spent *change)
 {
 	struct state *state = &ledger->mode->core->state;
-	int64_t tokens = take_known(
-	    &account->known_tokens, usage_budget_tokens(&change->usage));
+	int64_t tokens = usage_budget_tokens(&change->usage);
 	struct core *core;
 	struct task *t;
 
@@ -176,7 +163,6 @@ ledger_book(
 		account->day = today();
 	daybook_add(&state->days, account->day,
 	    account->task != NULL ? DAYBOOK_TASK : DAYBOOK_HAND, change);
-	change->cost = take_known(&account->known_cost, change->cost);
 	if (worker_is_auto(account->worker) && account->day == today())
 		budget_spend(&state->today, account->day, tokens, change->cost);
 	core = ledger->mode->core;

@@ -732,7 +732,8 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	struct err err = { 0 };
 
 	if (name != NULL && fleet_find(mode->fleet, name) == NULL) {
-		const struct task *t = core_task_named(core, name, &err);
+		const struct task *t =
+		    state_task_named(&core->state, name, &err);
 
 		if (t == NULL && err.code == -ENOENT)
 			fleet_refuse_unknown(mode->fleet, call, name);

@@ -579,13 +579,11 @@ begin_for(struct auto_mode *mode, struct task *t)
 	cleanup_landed_tasks struct landed_tasks list = { 0 };
 	cleanup_free char *move = NULL;
 
-	if (t->move == NULL && t->commit == NULL) {
+	if (t->move == NULL) {
 		if (!auto_is_held(mode, t))
 			outcome_without_commit(mode, t, NULL);
 		return;
 	}
-	if (t->move == NULL) /* written by an older daemon */
-		xstrset(&t->move, t->commit);
 	move = xstrdup(t->move);
 	landed_tasks_find(state->tasks, state->task_count, move, &list);
 	if (!is_free(mode, &list))

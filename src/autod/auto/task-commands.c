@@ -98,7 +98,8 @@ task_target(void *arg, const char *worker, const struct api_method *method,
 {
 	struct auto_mode *mode = arg;
 	const char *name = json_string_or(params, "task", "");
-	const struct task *ours = core_task_named(mode->core, name, NULL);
+	const struct task *ours =
+	    state_task_named(&mode->core->state, name, NULL);
 	struct task *filed =
 	    ours == NULL && strcmp(method->name, "task.retry") == 0 ?
 	    find_filed(mode->core, name) :
@@ -235,7 +236,7 @@ find_ours(struct auto_mode *mode, struct server_call *call, const char *name,
 {
 	struct err err = { 0 };
 
-	*ret_task = core_task_named(mode->core, name, &err);
+	*ret_task = state_task_named(&mode->core->state, name, &err);
 	if (*ret_task != NULL || err.code == -ENOENT)
 		return true;
 	serve_refuse(call, API_UNKNOWN, "%s", err.msg);

@@ -236,32 +236,6 @@ open_book(struct core *core, struct err *err)
 	return r;
 }
 
-/* The files of the version before, or nothing: this is a new beginning. */
-static int
-first_state(struct core *core, const char *worktrees, struct err *err)
-{
-	cleanup_free char *recovered = NULL;
-	int r = book_history_import(core->book, core->workspace, err);
-
-	if (r < 0)
-		return r;
-	r = state_upgrade_read(
-	    core->workspace, clock_wall_ms(), &core->state, &recovered, err);
-	if (r == -ENOENT) {
-		/* Workers, tasks and costs would be lost. */
-		if (root_id_is_lost(core->workspace, worktrees, err))
-			return -ENOENT;
-		root_id_read(core->workspace, core->state.root_id, NULL);
-		return 0;
-	}
-	if (r < 0)
-		return r;
-	if (recovered != NULL)
-		EMIT(core, EVENT_STATE_RECOVERED, .reason = recovered);
-	state_book_put(core->rows, &core->state);
-	return 0;
-}
-
 static int
 load_state(struct core *core, struct err *err)
 {
@@ -269,7 +243,7 @@ load_state(struct core *core, struct err *err)
 	    settings_string(core->settings, "repo.worktree_dir"));
 	int r;
 
-	if (state_upgrade_is_lost(core->workspace, worktrees, err))
+	if (state_is_lost(core->workspace, worktrees, err))
 		return -ENOENT;
 	r = open_book(core, err);
 	if (r == 0)
@@ -277,17 +251,17 @@ load_state(struct core *core, struct err *err)
 		    core->book, clock_wall_ms(), &core->state, err);
 	if (r == 0)
 		state_book_know(core->rows, &core->state);
-	else if (r == -ENOENT)
-		r = first_state(core, worktrees, err);
-	if (r == 0) {
-		messages_import(core);
-		r = book_commit(core->book, err);
+	else if (r == -ENOENT) {
+		/* Workers, tasks and costs would be lost. */
+		if (root_id_is_lost(core->workspace, worktrees, err))
+			return -ENOENT;
+		root_id_read(core->workspace, core->state.root_id, NULL);
+		r = 0;
 	}
+	if (r == 0)
+		r = book_commit(core->book, err);
 	if (r < 0)
 		return r;
-	state_upgrade_move(core->workspace);
-	book_history_imported(core->workspace);
-	messages_imported(core);
 	persist_begin(core);
 	return check_state(core, err);
 }
@@ -354,17 +328,6 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	person_register(core);
 	*ret_core = core;
 	return 0;
-}
-
-struct task *
-core_task_named(const struct core *core, const char *word, struct err *err)
-{
-	struct task *task = state_task_named(&core->state, word, err);
-	cleanup_free char *full = NULL;
-
-	if (task != NULL || (full = book_goal_word(core->book, word)) == NULL)
-		return task;
-	return state_task_named(&core->state, full, err);
 }
 
 void

@@ -136,11 +136,6 @@ void core_free(struct core *core);
 /* Borrowed until core_free(). */
 void core_add_floor(struct core *core, const struct core_floor *floor);
 
-/* state_task_named(), and "g3/..." of a goal that an earlier version has made
- * and that has another id. */
-struct task *
-core_task_named(const struct core *core, const char *word, struct err *err);
-
 /* The branch that work lands on; "" = none. It does not change: it was chosen
  * once, by the setting repo.default_branch, which `llmc init` writes. Where it
  * is not set, the first daemon writes it, so that no later one follows what is

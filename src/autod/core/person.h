@@ -53,9 +53,4 @@ void messages_begin(struct core *core);
 /* File what the overseer has sent since. */
 void messages_file(struct core *core);
 
-/* The folder outbox of the version before: read it into the book, with asks of
- * what was not seen; the caller commits. Then it is moved. */
-void messages_import(struct core *core);
-void messages_imported(const struct core *core);
-
 #endif

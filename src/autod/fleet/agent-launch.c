@@ -631,6 +631,17 @@ agent_account(const struct agent *agent)
 	return of->account != NULL ? of->account() : NULL;
 }
 
+/* Where its agent keeps transcripts; the caller frees; NULL = not known. */
+static char *
+agent_projects(const struct agent *agent)
+{
+	const struct core *core = agent->core;
+	const char *name = agent->worker->name;
+
+	return agent_transcripts(kind_of(agent), core->workspace, name,
+	    box_mode_of(core->settings, name) != BOX_OFF);
+}
+
 /* Is there a conversation that the agent will find? One that began inside a
  * sandbox is not seen outside of it, and the other way round. */
 static bool
@@ -677,16 +688,6 @@ agent_start_timeout(const struct agent *agent)
 	choice_of(agent, &choice);
 	return agent_start_ms(
 	    agent->core->settings, agent->worker->name, &choice);
-}
-
-char *
-agent_projects(const struct agent *agent)
-{
-	const struct core *core = agent->core;
-	const char *name = agent->worker->name;
-
-	return agent_transcripts(kind_of(agent), core->workspace, name,
-	    box_mode_of(core->settings, name) != BOX_OFF);
 }
 
 /* Resume the conversation if there is one; otherwise start a new one. */

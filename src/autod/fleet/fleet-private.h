@@ -34,9 +34,6 @@ void agent_setup_retry(struct agent *agent);
  * the worker, and it must not have a session. */
 void agent_launch(struct agent *agent);
 
-/* Where its agent keeps transcripts; the caller frees; NULL = not known. */
-char *agent_projects(const struct agent *agent);
-
 /* What a person types to log its agent in. */
 const char *agent_log_in(const struct agent *agent);
 
@@ -90,8 +87,7 @@ void turn_failure_sharpen(struct fleet *fleet);
  * sent after the state is saved, so that an acknowledged event is never lost.
  *
  * Each worker has its own spool (workspace.h): what lies there counts for that
- * worker only. The common one of older versions, .llmc/spool, counts for
- * sessions that such a version launched.
+ * worker only.
  */
 
 /* Registers the method; watches the spools unless it is a single request. */

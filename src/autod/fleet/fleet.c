@@ -604,7 +604,6 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 	for (size_t i = 0; i < fleet->count; i++) {
 		struct agent *agent;
 		const struct tmux_info *found;
-		struct session_record *record;
 
 		fleet->agents[i]->adopting = true;
 		fleet->agents[i]->unsaved =
@@ -612,10 +611,6 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 		agent = fleet->agents[i];
 		found =
 		    find(list, count, session_name(fleet->agents[i]->session));
-		record = &agent->worker->session;
-		/* Launched by an older version. */
-		if (record->projects == NULL)
-			record->projects = agent_projects(agent);
 		if (found != NULL && !found->dead &&
 		    found->generation == agent->worker->session.generation &&
 		    session_adopt(agent->session, found->pane_pid,
@@ -781,9 +776,6 @@ fleet_new(struct core *core)
 		.close = floor_close,
 	};
 	fleet->hooks = hooks_new(fleet);
-	/* An earlier version gave none. */
-	if (state_give_indexes(&core->state))
-		persist_changed(core);
 	for (size_t i = 0; i < core->state.count; i++)
 		agent_new(fleet, core->state.workers[i]);
 	emit_subscribe(core, on_event, fleet);

@@ -47,7 +47,7 @@ struct box {
 	TAILQ_ENTRY(box) entry;
 	struct hooks *hooks;
 	char *dir;
-	char *worker; /* NULL = the common one */
+	char *worker;
 	struct watch *watch;
 	void *taken; /* a tree of them: tsearch(3) */
 	struct spool_rest rest; /* that waits for the next pass */
@@ -61,7 +61,7 @@ TAILQ_HEAD(boxes, box);
 struct hooks {
 	struct fleet *fleet;
 	struct core *core;
-	struct boxes boxes; /* the common one first */
+	struct boxes boxes;
 	struct loop_call *more; /* goes on with the spools in the next pass */
 	bool open; /* the sessions are adopted, and hear what is spooled */
 	void (*drained)(void *arg); /* NULL = no callback */
@@ -188,18 +188,6 @@ answer(
 
 /* --- the spools ------------------------------------------------------- */
 
-/* May an event that lies in this spool count for that worker? Everybody can
- * write to the common one. */
-static bool
-counts(const struct box *box, const char *worker)
-{
-	const struct agent *agent = fleet_find(box->hooks->fleet, worker);
-
-	if (box->worker != NULL)
-		return strcmp(box->worker, worker) == 0;
-	return agent == NULL || !agent->worker->session.own_spool;
-}
-
 static int
 compare_taken(const void *a, const void *b)
 {
@@ -241,11 +229,11 @@ on_spooled(const char *id, struct json_object *event, void *arg)
 		box->until_us = now + DRAIN_US;
 	else if (now > box->until_us)
 		return -EAGAIN;
-	if (counts(box, worker))
+	if (strcmp(box->worker, worker) == 0)
 		take(box->hooks, NULL, event);
 	else
 		log_debug("a hook of %s in the spool of %s is ignored", worker,
-		    box->worker != NULL ? box->worker : "all workers");
+		    box->worker);
 	taken = xcalloc(1, sizeof *taken);
 	taken->box = box;
 	strlcpy(taken->id, id, sizeof taken->id);
@@ -387,12 +375,9 @@ static void
 on_hook(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct hooks *hooks = arg;
-	struct box *common = TAILQ_FIRST(&hooks->boxes);
 	struct box *box = find_box(hooks, json_string_or(params, "worker", ""));
 	struct held *held;
 
-	if (!common->full)
-		drain_box(common);
 	if (box != NULL && !box->full)
 		drain_box(box);
 	if (box == NULL || (!box->full && !is_closed(box))) {
@@ -406,22 +391,6 @@ on_hook(void *arg, struct server_call *call, struct json_object *params)
 }
 
 /* --- the object ------------------------------------------------------- */
-
-static void
-add_box(struct hooks *hooks, const char *worker, const char *dir)
-{
-	struct box *box = xcalloc(1, sizeof *box);
-
-	box->hooks = hooks;
-	TAILQ_INIT(&box->held);
-	box->dir = xstrdup(dir);
-	xstrset(&box->worker, worker);
-	if (!hooks->core->options->oneshot &&
-	    watch_new(hooks->core->loop, dir, on_spool_changed, box,
-		&box->watch, NULL) < 0)
-		log_debug("%s is not watched", dir);
-	TAILQ_INSERT_TAIL(&hooks->boxes, box, entry);
-}
 
 static void
 box_free(struct hooks *hooks, struct box *box)
@@ -447,12 +416,21 @@ hooks_add(struct hooks *hooks, const char *worker)
 {
 	const struct workspace *workspace = hooks->core->workspace;
 	cleanup_free char *dir = run_dir_spool(workspace, worker);
+	struct box *box = xcalloc(1, sizeof *box);
 	struct err err = { 0 };
 
 	/* A launch tries again, and reports it. */
 	if (run_dir_make(workspace, worker, &err) < 0)
 		log_debug("%s", err.msg);
-	add_box(hooks, worker, dir);
+	box->hooks = hooks;
+	TAILQ_INIT(&box->held);
+	box->dir = xstrdup(dir);
+	box->worker = xstrdup(worker);
+	if (!hooks->core->options->oneshot &&
+	    watch_new(hooks->core->loop, dir, on_spool_changed, box,
+		&box->watch, NULL) < 0)
+		log_debug("%s is not watched", dir);
+	TAILQ_INSERT_TAIL(&hooks->boxes, box, entry);
 }
 
 void
@@ -468,15 +446,12 @@ struct hooks *
 hooks_new(struct fleet *fleet)
 {
 	struct hooks *hooks = xcalloc(1, sizeof *hooks);
-	cleanup_free char *common =
-	    workspace_path(fleet->core->workspace, "spool");
 
 	hooks->fleet = fleet;
 	hooks->core = fleet->core;
 	TAILQ_INIT(&hooks->boxes);
 	hooks->more = loop_call_new(fleet->core->loop, drain_more, hooks);
 	serve_handle(fleet->core, "hook.event", on_hook, hooks);
-	add_box(hooks, NULL, common);
 	return hooks;
 }
 

@@ -751,7 +751,7 @@ on_abort(void *arg, struct server_call *call, struct json_object *params)
 
 	/* By whatever names it, or that of a worker. */
 	t = agent != NULL ? auto_task(agent) :
-			    core_task_named(floor->core, name, NULL);
+			    state_task_named(&floor->core->state, name, NULL);
 	if (t == NULL) {
 		refuse_unknown(floor, call, name);
 		return;

@@ -34,7 +34,6 @@ struct plan_book {
 struct draft {
 	struct plan_goal *goal; /* NULL = it was built */
 	char *id;
-	bool skipped;
 	struct plan_node **nodes;
 	size_t count, room;
 };
@@ -60,8 +59,6 @@ read_goal(struct reading *reading, struct json_object *json, struct err *err)
 		return -EINVAL;
 	}
 	draft->id = xstrdup(draft->goal->id);
-	/* Versions before kept a goal for each task of a pool. */
-	draft->skipped = draft->goal->implicit;
 	reading->drafts = xreallocarray(
 	    reading->drafts, reading->count + 1, sizeof(struct draft *));
 	reading->drafts[reading->count++] = draft;
@@ -112,8 +109,6 @@ build_plans(struct reading *reading, struct err *err)
 		struct plan *plan = NULL;
 		int r;
 
-		if (draft->skipped)
-			continue;
 		r = plan_build(take_ptr(&draft->goal), draft->nodes,
 		    draft->count, &plan, err);
 		draft->count = 0;
@@ -140,8 +135,6 @@ read_record(
 
 	if (record->kind > BOOK_NODE && (r = build_plans(reading, err)) < 0)
 		return r;
-	if (draft != NULL && draft->skipped)
-		return 0;
 	r = json_parse(
 	    record->body, strlen(record->body), BOOK_GOAL_MAX, &json, err);
 	if (r == 0 && record->kind == BOOK_GOAL)

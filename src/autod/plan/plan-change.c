@@ -483,19 +483,13 @@ matched(const struct matches *m)
 	return m->count == 1 ? m->first : NULL;
 }
 
-/* Of an earlier version: a goal of each task of a pool. There may be very many
- * of them, and they are not listed. */
 static bool
 on_goal(const struct book_record *record, void *arg)
 {
 	struct json_object *json = NULL;
 
 	if (json_parse(record->body, strlen(record->body), BOOK_GOAL_MAX, &json,
-		NULL) < 0)
-		return true;
-	if (json_bool_or(json, "implicit", false))
-		json_object_put(json);
-	else
+		NULL) == 0)
 		json_object_array_add(arg, json);
 	return true;
 }
@@ -556,14 +550,10 @@ find_goal(struct plan_floor *floor, struct server_call *call,
 	struct plan *plan = NULL;
 	struct err err = { 0 };
 
-	id = book_goal_word(floor->core->book, m.word);
-	if (id != NULL) {
-		plan = plan_book_plan(floor, id, &err);
-		if (plan != NULL)
-			return plan;
-		err = (struct err){ 0 };
-		m.word = id;
-	}
+	plan = plan_book_plan(floor, m.word, &err);
+	if (plan != NULL)
+		return plan;
+	err = (struct err){ 0 };
 	for (size_t i = 0; i < set->plan_count; i++)
 		match(&m, set->plans[i]->goal->id, set->plans[i]->goal->title);
 	if (matched(&m) == NULL && m.count == 0) {

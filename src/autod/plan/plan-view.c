@@ -84,7 +84,7 @@ plan_view_ended(struct json_object *record, struct json_object *nodes)
 	if (goal == NULL)
 		return NULL;
 	json_set(record, "nodes", json_object_get(nodes));
-	if (!goal_status_open(goal->status) && !goal->implicit)
+	if (!goal_status_open(goal->status))
 		entry = entry_of(goal,
 		    plan_from_json(record, "", &plan, NULL) == 0 ?
 			summary_of(plan, NULL) :

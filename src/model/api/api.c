@@ -583,16 +583,13 @@ caller_rank(const struct caller *caller)
 							     API_READER;
 }
 
-/* Whose own calls it may make: at a worker's socket that worker's; elsewhere
- * those of its session, which a hook of an older version makes. */
+/* Whose own calls it may make: at a worker's socket that worker's. */
 static const char *
 own_name(const struct caller *caller, bool life)
 {
 	if (caller->unknown)
 		return life ? caller->socket_of : NULL;
-	if (caller->socket_of != NULL && caller_rank(caller) != API_WORKER)
-		return NULL;
-	return caller->socket_of != NULL ? caller->socket_of : caller->session;
+	return caller_rank(caller) == API_WORKER ? caller->socket_of : NULL;
 }
 
 static int

@@ -525,7 +525,8 @@ check(void *given, const char *at, struct err *err)
 			return err_set(err, -EINVAL,
 			    "%s.items[%zu].id: another item has this id", at,
 			    i);
-	if (record->from != NULL && record->to != NULL)
+	if (record->branch != NULL && record->from != NULL &&
+	    record->to != NULL)
 		return 0;
 	xstrset(&record->branch, NULL);
 	xstrset(&record->from, NULL);

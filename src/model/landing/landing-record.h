@@ -236,8 +236,7 @@ struct landing_record {
 	uint64_t ids; /* items numbered so far */
 	int window; /* how many are looked at together, 0 = not set */
 	/* The journal: the branch moves from one commit to the other, with the
-	 * items that have a commit. NULL = it does not move. The branch is also
-	 * NULL in the journal of an older version. */
+	 * items that have a commit. NULL = it does not move. */
 	char *branch, *from, *to;
 	char *from_tree;
 	char *red_told; /* base tree that was reported as failing */

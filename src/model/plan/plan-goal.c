@@ -14,7 +14,6 @@
 
 static const struct schema_field origin_fields[] = {
 	FIELD("sourceSessionKey", source_session_key, .size = PLAN_NAME_MAX),
-	PLAN_GONE("originDeliveryContext"),
 };
 static const struct schema origin = SCHEMA_OF(struct plan_goal, origin_fields);
 
@@ -68,13 +67,10 @@ static const struct schema_field fields[] = {
 	FIELD(
 	    "recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	LIST("tags", tags),
-	FIELD("implicit", implicit, .help = "of a task from a pool"),
 	FIELD("problemStatement", problem_statement, .size = PLAN_TEXT_MAX),
 	LIST("successCriteria", success_criteria),
 	LIST("nonGoals", non_goals),
 	FIELD("owner", owner, .size = PLAN_NAME_MAX),
-	PLAN_GONE("stakeholders"),
-	PLAN_GONE("repoContextSnapshot"),
 	LIST("constraints", constraints),
 	LIST("assumptions", assumptions),
 	FIELD("plannerInputs", planner_inputs),

@@ -38,8 +38,8 @@ struct plan_revision {
 
 struct plan_goal {
 	/* Identity */
-	char *id; /* "g17"; of an earlier version "goal_01J..." */
-	int64_t number; /* 17: of those, too; 0 = not known */
+	char *id; /* "g17" */
+	int64_t number; /* 17 */
 	char *title;
 	int64_t created_ms, updated_ms;
 	int64_t ended_ms; /* completed or cancelled */
@@ -49,7 +49,6 @@ struct plan_goal {
 	enum recovery_policy recovery_policy; /* of its nodes, unless they have
 					       * their own */
 	char **tags;
-	bool implicit; /* earlier versions: of a task from a pool; not read */
 
 	/* Definition */
 	char *problem_statement;

@@ -636,8 +636,6 @@ static const struct schema_field entry_fields[] = {
 	ENTRY("status", status, .words = goal_status_words),
 	ENTRY("done", summary.leaves[NODE_DONE]),
 	ENTRY("total", summary.total),
-	/* Left out if it is not so: another digest than the last one of an
-	 * earlier version would be a change of the state. */
 	ENTRY("planning", summary.planning, .flags = SCHEMA_OMIT_UNSET,
 	    .help = "there is no plan, and the planner is to make one"),
 	ENTRY("ready", summary.ready),

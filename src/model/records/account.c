@@ -88,8 +88,6 @@ daybook_add(struct daybook *book, int64_t day, enum daybook_kind kind,
 	int64_t before;
 
 	take_back_cost(book, last, kind, &more.cost);
-	/* An older version did not tell them apart. */
-	take_back_cost(book, last, DAYBOOK_TASK, &more.cost);
 	if (more.cost < 0)
 		more.cost = 0;
 	take_back(
@@ -650,8 +648,6 @@ static const struct schema_field fields[] = {
 	FIELD("reported", report.given),
 	FIELD("reported_cost", report.cost),
 	FIELD("reported_incomplete", report.incomplete),
-	FIELD("known_tokens", known_tokens),
-	FIELD("known_cost", known_cost),
 };
 
 const struct schema account_table = SCHEMA_OF(struct account, fields);

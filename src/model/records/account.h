@@ -121,9 +121,6 @@ struct account {
 	struct spent spent; /* booked */
 	struct spent filed; /* the part of it that is in the task's record */
 	struct usage_report report;
-	/* What is left of the amount that a daemon without accounts has booked
-	 * on the task and its day. */
-	int64_t known_tokens, known_cost;
 };
 
 struct account *

@@ -421,12 +421,6 @@ static const struct schema_field launch_fields[] = {
 	FIELD("report_only", report_only),
 	FIELD("recovery", recovery),
 	FIELD("contract", contract),
-	/* In a plan of an earlier version. */
-	PLAN_GONE("completion_report"),
-	PLAN_GONE("request"),
-	PLAN_GONE("retried_ms"),
-	PLAN_GONE("root_actor"),
-	PLAN_GONE("verification"),
 };
 
 const struct schema task_launch_schema =

@@ -71,13 +71,6 @@ void plan_set_list(char ***to, char *const *from);
 #define PLAN_MAY(owner, key, member, ...) \
 	SCHEMA_FIELD(                     \
 	    owner, key, member, .flags = SCHEMA_OMIT_UNSET, ##__VA_ARGS__)
-/* Fields that earlier versions wrote: old records may have them, they are not
- * used. */
-#define PLAN_GONE(key)                                    \
-	{                                                 \
-		.name = (key), .type = SCHEMA_ANY,        \
-		.flags = SCHEMA_OPTIONAL | SCHEMA_PRIVATE \
-	}
 #define PLAN_LIST(owner, key, member) \
 	PLAN_MAY(                     \
 	    owner, key, member, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX)

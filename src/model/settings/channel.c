@@ -244,47 +244,6 @@ settings_channels_read(struct json_object *table, const char *home,
 	}
 }
 
-/* 0 = there is no such class. */
-static unsigned
-class_bit(const char *name)
-{
-	for (unsigned i = NOTICE_NONE + 1;
-	     name != NULL && i < NOTICE_CLASS_COUNT; i++)
-		if (strcmp(notice_name((enum notice_class)i), name) == 0)
-			return 1u << i;
-	return 0;
-}
-
-bool
-settings_channels_notify(struct json_object *command,
-    struct json_object *classes, struct channel_list *list)
-{
-	struct value none[KEY_COUNT] = { 0 };
-	struct channel channel;
-	unsigned bits = 0;
-
-	for (size_t i = 0; json_object_is_type(classes, json_type_array) &&
-	     i < json_object_array_length(classes);
-	     i++)
-		bits |= class_bit(json_object_get_string(
-		    json_object_array_get_idx(classes, i)));
-	if (!json_object_is_type(command, json_type_string) ||
-	    json_object_get_string_len(command) == 0 ||
-	    (json_object_is_type(classes, json_type_array) && bits == 0) ||
-	    list->count == SETTINGS_CHANNELS_MAX)
-		return false;
-	fill(&channel, "notify", none);
-	channel.type = CHANNEL_COMMAND;
-	channel.levels = channel_default_levels(CHANNEL_COMMAND);
-	channel.classes = bits;
-	free(channel.command);
-	channel.command = xstrdup(json_object_get_string(command));
-	list->rows =
-	    xreallocarray(list->rows, list->count + 1, sizeof *list->rows);
-	list->rows[list->count++] = channel;
-	return true;
-}
-
 #define BIT(level) (1u << ESCALATION_##level)
 
 const char *const channel_type_words[CHANNEL_TYPE_COUNT + 1] = {
@@ -335,9 +294,7 @@ bool
 channel_takes(const struct channel *channel, const struct escalation *what)
 {
 	return channel->enabled &&
-	    (channel->classes != 0 ?
-		    (channel->classes & class_bit(what->class)) != 0 :
-		    (channel->levels & (1u << what->level)) != 0) &&
+	    (channel->levels & (1u << what->level)) != 0 &&
 	    (channel->levels_given || !escalation_is_quiet(what->intervention));
 }
 

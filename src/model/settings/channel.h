@@ -40,8 +40,6 @@ struct channel {
 	char *token_file, *token_env;
 	unsigned levels; /* a bit for each */
 	bool levels_given; /* the user has chosen them */
-	unsigned classes; /* a bit for each enum notice_class, instead of the
-			   * levels; 0 = the levels count */
 	bool enabled;
 };
 
@@ -93,10 +91,5 @@ extern const size_t settings_channel_key_count;
  * "~" in a path. */
 void settings_channels_read(struct json_object *table, const char *home,
     struct channel_list *list, settings_problem_fn *problem, void *arg);
-
-/* Append the channel "notify" for what people.notify_command and notify_on were
- * set to (NULL = not set). False if that is no channel. */
-bool settings_channels_notify(struct json_object *command,
-    struct json_object *classes, struct channel_list *list);
 
 #endif

@@ -136,128 +136,16 @@ nearest(const char *path)
 		.name = (key), .path = (setting) \
 	}
 
-#define GONE(name, instead)                               \
-	{                                                 \
-		name, NULL, NULL, NULL, .gone = (instead) \
-	}
-
-/* It works for the last time. */
-#define LAST(name, instead)                                              \
-	{                                                                \
-		name, NULL, NULL, NULL, .gone = (instead), .works = true \
-	}
-
-#define OF_TICK "assignments are checked every 2 minutes"
-#define SLICE   "a part of a long turn ends after 10 minutes or 30 tool calls"
-#define PLAN_SIZE                                                              \
-	"a plan has at most 5 phases, 7 tasks in each and 7 subtasks in each " \
-	"of those; say in the goal how small it should be"
-#define HISTORY "what has ended is kept for a year, at most 100000 tasks"
-#define TMUX_SIZE \
-	"a worker's screen has 40 rows of 120 columns, and 20000 lines above"
-#define RETRIES "a stalled assignment is asked for its status twice"
-#define SAME_FAILURE \
-	"a person is needed at the fifth failure of a kind in 24 hours"
-#define NOTIFY                                                              \
-	"describe the command as a channel: [people.channels.notify] with " \
-	"type = \"command\" and command = ..."
-#define REPAIRS "the planner may correct its answer twice"
-
+/* As the designs that llmc is built from call them. */
 static const struct settings_alias aliases[] = {
 	SECONDS("auto.patrol_interval_secs", "daemon.patrol_interval"),
 	SECONDS("daemon.patrol_interval_secs", "daemon.patrol_interval"),
-	SAME("auto.protected_paths", "repo.protected_paths"),
 	{ DEFAULTS "skip_permissions", DEFAULTS "permission_mode",
 	    "bypassPermissions", "default", .same = false },
 	SECONDS(
 	    "overseer.heartbeat_timeout_secs", "overseer.heartbeat_timeout"),
 	SECONDS("overseer.restart_cooldown_secs", "overseer.restart_cooldown"),
 	SECONDS("overseer.stall_timeout_secs", "overseer.stall_timeout"),
-	{ "oversight.enabled", "oversight.mode", "act", "off", .same = false },
-	GONE("oversight.auto_escalate",
-	    "to be told of nothing, set oversight.mode to \"observe\""),
-	GONE("oversight.abort_on_regression",
-	    "a task that keeps breaking its tests waits for a person; end it "
-	    "with: llmc abort"),
-	GONE("repo.serena",
-	    "set repo.setup_command to the path of contrib/serena-setup.sh"),
-	GONE(DEFAULTS "hang_timeout",
-	    "it is 30m; auto.worker_stall_timeout is for auto mode"),
-	GONE("history.tasks", HISTORY),
-	GONE("history.days", HISTORY),
-	GONE("people.answer_wait",
-	    "a worker waits for your answer for 10 minutes; then it gets "
-	    "another task, and the task waits without it"),
-	GONE("plan.idle_after", OF_TICK),
-	GONE("plan.min_resend_interval", OF_TICK),
-	GONE("plan.backoff_base", OF_TICK),
-	GONE("plan.backoff_max", OF_TICK),
-	GONE("overseer.tickEvery", OF_TICK),
-	GONE("overseer.maxRetries", RETRIES),
-	GONE("overseer.policy.allowCrossAgent",
-	    "a worker that plan.allow_agents names gets work"),
-	GONE("overseer.idleAfter", OF_TICK),
-	GONE("overseer.minResendInterval", OF_TICK),
-	GONE("overseer.backoff.base", OF_TICK),
-	GONE("overseer.backoff.max", OF_TICK),
-	GONE("planner.max_phases", PLAN_SIZE),
-	GONE("planner.max_tasks", PLAN_SIZE),
-	GONE("planner.max_subtasks", PLAN_SIZE),
-	GONE("overseer.planner.maxPlanPhases", PLAN_SIZE),
-	GONE("overseer.planner.maxTasksPerPhase", PLAN_SIZE),
-	GONE("overseer.planner.maxSubtasksPerTask", PLAN_SIZE),
-	GONE("planner.max_repair_attempts", REPAIRS),
-	GONE("planner.max_cost",
-	    "an answer of the planner may cost 1 dollar; see budget.day_cost"),
-	GONE("overseer.planner.maxRepairAttempts", REPAIRS),
-	GONE("team.max_children",
-	    "5 agents may work for one; see team.max_concurrent"),
-	GONE("team.provider_limits", "see team.max_concurrent"),
-	GONE("team.ci_may_apply", "agents never apply plans"),
-
-	GONE("repo.strip_attribution", "the agent's attribution is removed"),
-	GONE("repo.max_conflicts",
-	    "a worker is asked to resolve three conflicts of one task"),
-	GONE(DEFAULTS "self_review_prompt",
-	    "say in defaults.role_prompt how to review"),
-	GONE("overseer.same_failure_window", SAME_FAILURE),
-	GONE("overseer.same_failure_max", SAME_FAILURE),
-	GONE("overseer.remediations_per_day",
-	    "a person is needed after 20 remediations in 24 hours; see "
-	    "budget.day_cost"),
-	GONE("overseer.start_timeout", "the daemon has a minute to start"),
-	GONE("overseer.stop_grace", "the daemon has 30 seconds to end"),
-	GONE("auto.outage_limit",
-	    "the service may be unavailable for 6 hours before a person is "
-	    "needed"),
-	GONE("auto.post_accept_timeout", "it is twice auto.check_timeout"),
-	GONE("oversight.slice", SLICE),
-	GONE("oversight.slice_tools", SLICE),
-	GONE("oversight.coverage_pattern",
-	    "print a line that begins with total or coverage and ends with "
-	    "the percentage, such as \"total: 81.5%\""),
-	GONE("oversight.expected_iterations",
-	    "say in the plan how much effort a task needs"),
-	GONE("team.max_depth",
-	    "agents spawn others down to depth 3; see team.max_concurrent"),
-	GONE("team.on_parent_end",
-	    "the agents of a task that fails or is dropped are cancelled; "
-	    "their work is kept"),
-	LAST("people.notify_command", NOTIFY),
-	LAST("overseer.notify_command", NOTIFY),
-	LAST("people.notify_on",
-	    "a channel gets the events of its levels; see llmc config doc "
-	    "people.channels"),
-	GONE("plan.tick_every", OF_TICK),
-	GONE("plan.max_retries", RETRIES),
-	GONE("plan.allow_cross_agent",
-	    "a worker that plan.allow_agents names gets work"),
-	GONE("tmux.columns", TMUX_SIZE),
-	GONE("tmux.rows", TMUX_SIZE),
-	GONE("tmux.history_limit", TMUX_SIZE),
-
-	{ "repo.push", "repo.upstream", "push", "off", .same = false },
-	SAME(DEFAULTS "sandbox_env", DEFAULTS "env"),
 	SAME("overseer.enabled", "plan.enabled"),
 	SAME("overseer.policy.allowAgents", "plan.allow_agents"),
 	SAME("overseer.planner.model", "planner.model"),
@@ -277,10 +165,9 @@ settings_alias_find(const char *path, char **ret_path)
 
 		if (strcmp(aliases[i].name, general) != 0)
 			continue;
-		if (setting != NULL)
-			*ret_path = part == 0 ? xstrdup(setting) :
-						xasprintf("%.*s%s", (int)part,
-						    path, setting + prefix);
+		*ret_path = part == 0 ?
+		    xstrdup(setting) :
+		    xasprintf("%.*s%s", (int)part, path, setting + prefix);
 		return &aliases[i];
 	}
 	return NULL;
@@ -327,18 +214,13 @@ void
 settings_describe_unknown(const char *path, struct buf *out)
 {
 	const struct named *named = named_of(path);
-	cleanup_free char *renamed = NULL;
-	const struct settings_alias *alias =
-	    settings_alias_find(path, &renamed);
+	cleanup_free char *setting = NULL;
 
-	if (alias != NULL && alias->gone != NULL)
-		buf_addf(
-		    out, "%s does nothing any more: %s", path, alias->gone);
-	else if (alias != NULL)
+	if (settings_alias_find(path, &setting) != NULL)
 		buf_addf(out,
-		    "%s has another name now: %s; describe it with: llmc "
-		    "config doc %s",
-		    path, renamed, renamed);
+		    "%s is another name of %s; describe it with: llmc config "
+		    "doc %s",
+		    path, setting, setting);
 	else if (named != NULL && !name_ok(named, path))
 		buf_addf(out,
 		    "%.*s: not a valid name for %s; use up to 32 lower case "

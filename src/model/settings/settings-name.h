@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Which setting a path means: by its name, by one that it had before, or by
- * none; and what to say of a path that means none. Pure.
+ * Which setting a path means: by its name, by another one, or by none; and what
+ * to say of a path that means none. Pure.
  */
 #ifndef SETTINGS_NAME_H
 #define SETTINGS_NAME_H
@@ -37,20 +37,18 @@ const struct setting *settings_find(const char *path, bool *ret_worker);
 
 /* --- other names ------------------------------------------------------ */
 
-/* Another name of a setting, or that of one that is gone. */
+/* Another name of a setting. */
 struct settings_alias {
 	const char *name; /* "overseer.stall_timeout_secs" */
 	const char *path; /* of the setting */
 	const char *yes, *no; /* what true and false mean; NULL: its value is a
 			       * whole number, of seconds */
 	bool same; /* the same value under another spelling */
-	const char *gone; /* nothing reads it any more: what to do instead */
-	bool works; /* but it is still read, in this version */
 };
 
 /* NULL if path is no other name. *ret_path, owned by the caller: the setting
  * that it means, of the same worker for "workers.adam.skip_permissions", of the
- * same agent for "agents.coder.costTier"; NULL for one that is gone. */
+ * same agent for "agents.coder.costTier". */
 const struct settings_alias *
 settings_alias_find(const char *path, char **ret_path);
 
@@ -60,7 +58,7 @@ struct json_object *settings_alias_value(
     const struct settings_alias *alias, struct json_object *json);
 
 /* Is path the name of a table that contains other names, such as
- * "overseer.backoff"? */
+ * "overseer.policy"? */
 bool settings_alias_section(const char *path);
 
 /* Append why settings_find() does not know a path: "tmux.comand: no such

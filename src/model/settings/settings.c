@@ -157,16 +157,7 @@ take_alias(struct settings *settings, const char *name,
 	const struct settings_alias *alias = settings_alias_find(name, &path);
 	cleanup_json struct json_object *value = NULL;
 
-	if (alias != NULL && alias->works)
-		return true;
-	if (alias != NULL && alias->gone != NULL) {
-		text = xasprintf(
-		    "%s does nothing any more: %s; " SETTINGS_REMOVE "%s", name,
-		    alias->gone, name);
-		settings_problem_add(problems, false, line, text);
-		return true;
-	}
-	if (alias == NULL || path == NULL || settings_find(path, NULL) == NULL)
+	if (alias == NULL || settings_find(path, NULL) == NULL)
 		return false;
 	value = settings_alias_value(alias, json);
 	if (value != NULL) {
@@ -225,40 +216,6 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 				strv_add(&settings->names[named], key);
 			walk(settings, path.data, json, problems);
 		}
-	}
-}
-
-/* What the version before had instead of command channels: a command, and the
- * classes that it is run for. */
-static void
-take_notify(struct settings *settings, struct json_object *root,
-    struct settings_problems *problems)
-{
-	static const char *const keys[][2] = { { "people", "notify_command" },
-		{ "overseer", "notify_command" }, { "people", "notify_on" } };
-	struct json_object *found[nitems(keys)] = { NULL }, *table = NULL;
-	bool used, own = channel_find(&settings->channels, "notify") != NULL;
-
-	for (size_t i = 0; i < nitems(keys); i++)
-		if (json_object_object_get_ex(root, keys[i][0], &table) &&
-		    json_object_is_type(table, json_type_object))
-			json_object_object_get_ex(table, keys[i][1], &found[i]);
-	used = !own &&
-	    settings_channels_notify(found[0] != NULL ? found[0] : found[1],
-		found[2], &settings->channels);
-	for (size_t i = 0; i < nitems(keys); i++) {
-		cleanup_free char *path = NULL, *text = NULL, *name = NULL;
-		bool shadowed = i == 1 && found[0] != NULL;
-
-		if (found[i] == NULL)
-			continue;
-		name = xasprintf("%s.%s", keys[i][0], keys[i][1]);
-		text = xasprintf("%s %s: %s; " SETTINGS_REMOVE "%s", name,
-		    used && !shadowed ? "works in this version only" :
-					"does nothing any more",
-		    settings_alias_find(name, &path)->gone, name);
-		settings_problem_add(
-		    problems, false, toml_mark_of(found[i]).line, text);
 	}
 }
 
@@ -385,8 +342,7 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 	else
 		walk(settings, "", root, ret_problems);
 	if (root != NULL)
-		take_notify(settings, root, ret_problems);
-	check_stall(settings, ret_problems);
+		check_stall(settings, ret_problems);
 	check_database(settings, ret_problems);
 	check_review(settings, ret_problems);
 	return settings;

@@ -32,7 +32,6 @@ struct settings_facts {
 /* A problem in a file. */
 /* What the warning about a key that does nothing any more ends with, before the
  * key. */
-#define SETTINGS_REMOVE "remove it with: llmc config unset "
 
 struct settings_problem {
 	bool fatal; /* an error; otherwise a warning */

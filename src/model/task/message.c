@@ -115,8 +115,7 @@ check(void *given, const char *at, struct err *err)
 	for (size_t i = 0; i < record->delivery_count; i++) {
 		const struct delivery *d = &record->deliveries[i];
 
-		/* The version before had people.notify_command as one. */
-		if (strpbrk(d->channel, "/ ") != NULL ||
+		if (!text_is_name(d->channel) ||
 		    message_delivery(record, d->channel) != d)
 			return err_set(err, -EINVAL,
 			    "channels[%zu].channel: not a name, or there "

@@ -779,7 +779,6 @@ priority_to_json(const void *member)
 	    priority_name(*(const enum priority *)member));
 }
 
-/* Older records have a number, as task files do. */
 static int
 priority_from_json(
     struct json_object *json, const char *at, void *member, struct err *err)
@@ -788,10 +787,6 @@ priority_from_json(
 	unsigned word = PRIORITY_NORMAL;
 	int r;
 
-	if (json_object_is_type(json, json_type_int)) {
-		*priority = priority_from_number(json_object_get_int64(json));
-		return 0;
-	}
 	if (!json_object_is_type(json, json_type_string))
 		return err_set(err, -EINVAL, "%s: expected a string, found %s",
 		    at, json_type_words(json));

@@ -351,8 +351,9 @@ const char *hand_task_worker(const char *task);
 
 /* The record of a task; it shares `history`. Like worker_from_json(): the id is
  * required, other members may be missing, a wrong type or word is -EINVAL. A
- * priority may be a number, as older versions wrote it. A task that is assigned
- * without a worker, or settling without an outcome, waits. */
+ * task that is assigned without a worker, or settling without an outcome,
+ * waits.
+ */
 extern const struct schema task_schema;
 struct json_object *task_to_json(const struct task *task);
 int task_from_json(struct json_object *json, const char *at,

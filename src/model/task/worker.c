@@ -70,7 +70,6 @@ static const struct schema_field fields[] = {
 	FIELD("pane", session.pane),
 	FIELD("ready", session.ready),
 	FIELD("busy", session.busy),
-	FIELD("own_spool", session.own_spool),
 	FIELD("open_tools", session.open_tools),
 	FIELD("crashes", crashes),
 	MOMENT("crashed_ms", crashed_ms),

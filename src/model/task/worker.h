@@ -47,8 +47,6 @@ struct session_record {
 	struct json_object *pane; /* procref of the agent, or NULL */
 	bool ready; /* SessionStart has arrived in this generation */
 	bool busy; /* a turn is running */
-	bool own_spool; /* its hooks have a socket and a spool of their own;
-			 * false: launched by an older version */
 	int open_tools; /* PreToolUse without its PostToolUse */
 
 	/* The pending prompt. */
@@ -217,8 +215,7 @@ struct worker {
 	char *name;
 	char *branch;
 	char *worktree; /* absolute */
-	int index; /* of its place (place.h), as long as it exists; 0 = of an
-		    * older version */
+	int index; /* of its place (place.h), as long as it exists */
 	bool detached; /* HEAD there is on no branch: its branch follows */
 	bool clone; /* it is, or is about to be, a repository of its own */
 	enum worker_status status;

@@ -57,34 +57,6 @@ work_use_of(const char *status, bool hand, bool queue, bool outage)
 	return uses[known];
 }
 
-#define FIELD(key, member, ...) \
-	SCHEMA_FIELD(struct work_span, key, member, ##__VA_ARGS__)
-
-static const struct schema_field fields[] = {
-	FIELD("worker", worker, .flags = SCHEMA_REQUIRED),
-	FIELD("use", use, .flags = SCHEMA_REQUIRED, .words = work_use_words),
-	FIELD("task", task),
-	FIELD("attempt", attempt, .flags = SCHEMA_CLAMP),
-	FIELD("from_ms", from_ms, .flags = SCHEMA_REQUIRED),
-	FIELD("to_ms", to_ms, .flags = SCHEMA_REQUIRED),
-};
-
-static const struct schema schema = SCHEMA_OF(struct work_span, fields);
-
-bool
-work_span_from_json(struct json_object *json, struct work_span *ret_span)
-{
-	struct work_span span = { 0 };
-
-	if (schema_read(&schema, json, "", &span, NULL) < 0 ||
-	    span.to_ms < span.from_ms) {
-		schema_release(&schema, &span);
-		return false;
-	}
-	*ret_span = span;
-	return true;
-}
-
 const int64_t counters_bounds[COUNTERS_BUCKETS] = { 60, 300, 600, 1800, 3600,
 	7200, 14400, 28800, 86400 };
 

@@ -53,10 +53,6 @@ void work_span_release(struct work_span *span);
 enum work_use
 work_use_of(const char *status, bool hand, bool queue, bool outage);
 
-/* Of a line of .llmc/spans/, as the version before wrote it. False: it is none,
- * or ends before it begins. */
-bool work_span_from_json(struct json_object *json, struct work_span *ret_span);
-
 /* --- counters ----------------------------------------------------------- */
 
 /* What has been counted since the workspace exists: a JSON object that is a

@@ -10,64 +10,60 @@
 
 /* latest_ms is the highest ts_ms of this event and all before it: it never
  * falls, even if the clock does, so a time can be searched for by seq. */
-#define PLAN_TABLES                                                         \
-	"CREATE TABLE goals ("                                              \
-	" id TEXT NOT NULL PRIMARY KEY,"                                    \
-	" status TEXT NOT NULL,"                                            \
-	" body TEXT NOT NULL) STRICT;"                                      \
-	"CREATE INDEX goals_status ON goals (status, id);"                  \
-	"CREATE TABLE nodes ("                                              \
-	" goal_id TEXT NOT NULL,"                                           \
-	" id TEXT NOT NULL,"                                                \
-	" parent_id TEXT,"                                                  \
-	" status TEXT NOT NULL,"                                            \
-	" body TEXT NOT NULL,"                                              \
-	" PRIMARY KEY (goal_id, id)) STRICT;"                               \
-	"CREATE INDEX nodes_id ON nodes (id);"                              \
-	"CREATE TABLE assignments ("                                        \
-	" id TEXT NOT NULL PRIMARY KEY,"                                    \
-	" goal_id TEXT NOT NULL,"                                           \
-	" node_id TEXT NOT NULL,"                                           \
-	" status TEXT NOT NULL,"                                            \
-	" agent_id TEXT,"                                                   \
-	" body TEXT NOT NULL) STRICT;"                                      \
-	"CREATE INDEX assignments_goal ON assignments (goal_id, id);"       \
-	"CREATE UNIQUE INDEX assignments_live ON assignments"               \
-	" (goal_id, node_id) WHERE status <> 'done'"                        \
-	" AND status <> 'cancelled';"                                       \
-	"CREATE TABLE dispatches ("                                         \
-	" id TEXT NOT NULL PRIMARY KEY,"                                    \
-	" goal_id TEXT NOT NULL,"                                           \
-	" assignment_id TEXT NOT NULL,"                                     \
-	" ts_ms INTEGER NOT NULL,"                                          \
-	" body TEXT NOT NULL) STRICT;"                                      \
-	"CREATE INDEX dispatches_goal ON dispatches (goal_id, id);"         \
-	"CREATE INDEX dispatches_assignment ON dispatches (assignment_id);" \
-	"CREATE TABLE crystals ("                                           \
-	" id TEXT NOT NULL PRIMARY KEY,"                                    \
-	" goal_id TEXT NOT NULL,"                                           \
-	" node_id TEXT,"                                                    \
-	" body TEXT NOT NULL) STRICT;"                                      \
-	"CREATE INDEX crystals_goal ON crystals (goal_id, id);"             \
-	"CREATE TABLE events ("                                             \
-	" seq INTEGER NOT NULL PRIMARY KEY,"                                \
-	" ts_ms INTEGER NOT NULL,"                                          \
-	" latest_ms INTEGER NOT NULL,"                                      \
-	" type TEXT NOT NULL,"                                              \
-	" goal_id TEXT, assignment_id TEXT, node_id TEXT,"                  \
-	" worker TEXT, task TEXT, data TEXT, dedupe_key TEXT) STRICT;"      \
-	"CREATE INDEX events_type ON events (type, seq);"                   \
-	"CREATE INDEX events_goal ON events (goal_id, seq)"                 \
-	" WHERE goal_id IS NOT NULL;"                                       \
-	"CREATE INDEX events_assignment ON events (assignment_id, seq)"     \
-	" WHERE assignment_id IS NOT NULL;"                                 \
-	"CREATE INDEX events_node ON events (node_id, seq)"                 \
-	" WHERE node_id IS NOT NULL;"                                       \
-	"CREATE INDEX events_worker ON events (worker, seq)"                \
-	" WHERE worker IS NOT NULL;"                                        \
-	"CREATE INDEX events_task ON events (task, seq)"                    \
-	" WHERE task IS NOT NULL;"                                          \
-	"CREATE UNIQUE INDEX events_key ON events (dedupe_key)"             \
+#define PLAN_TABLES                                                     \
+	"CREATE TABLE goals ("                                          \
+	" id TEXT NOT NULL PRIMARY KEY,"                                \
+	" number INTEGER,"                                              \
+	" status TEXT NOT NULL,"                                        \
+	" ended_ms INTEGER,"                                            \
+	" body TEXT NOT NULL) STRICT;"                                  \
+	"CREATE INDEX goals_status ON goals (status, id);"              \
+	"CREATE INDEX goals_number ON goals (number, id)"               \
+	" WHERE number IS NOT NULL;"                                    \
+	"CREATE INDEX goals_ended ON goals (ended_ms, id)"              \
+	" WHERE ended_ms > 0;"                                          \
+	"CREATE TABLE nodes ("                                          \
+	" goal_id TEXT NOT NULL,"                                       \
+	" id TEXT NOT NULL,"                                            \
+	" parent_id TEXT,"                                              \
+	" status TEXT NOT NULL,"                                        \
+	" commit_sha TEXT," /* the last one that it is done by */       \
+	" body TEXT NOT NULL,"                                          \
+	" assignment_id TEXT,"                                          \
+	" assignment TEXT,"                                             \
+	" PRIMARY KEY (goal_id, id)) STRICT;"                           \
+	"CREATE INDEX nodes_id ON nodes (id);"                          \
+	"CREATE INDEX nodes_parent ON nodes (goal_id, parent_id)"       \
+	" WHERE parent_id IS NOT NULL;"                                 \
+	"CREATE INDEX nodes_commit ON nodes (commit_sha)"               \
+	" WHERE commit_sha IS NOT NULL;"                                \
+	"CREATE INDEX nodes_assignment ON nodes (assignment_id)"        \
+	" WHERE assignment_id IS NOT NULL;"                             \
+	"CREATE TABLE crystals ("                                       \
+	" id TEXT NOT NULL PRIMARY KEY,"                                \
+	" goal_id TEXT NOT NULL,"                                       \
+	" node_id TEXT,"                                                \
+	" body TEXT NOT NULL) STRICT;"                                  \
+	"CREATE INDEX crystals_goal ON crystals (goal_id, id);"         \
+	"CREATE TABLE events ("                                         \
+	" seq INTEGER NOT NULL PRIMARY KEY,"                            \
+	" ts_ms INTEGER NOT NULL,"                                      \
+	" latest_ms INTEGER NOT NULL,"                                  \
+	" type TEXT NOT NULL,"                                          \
+	" goal_id TEXT, assignment_id TEXT, node_id TEXT,"              \
+	" worker TEXT, task TEXT, data TEXT, dedupe_key TEXT) STRICT;"  \
+	"CREATE INDEX events_type ON events (type, seq);"               \
+	"CREATE INDEX events_goal ON events (goal_id, seq)"             \
+	" WHERE goal_id IS NOT NULL;"                                   \
+	"CREATE INDEX events_assignment ON events (assignment_id, seq)" \
+	" WHERE assignment_id IS NOT NULL;"                             \
+	"CREATE INDEX events_node ON events (node_id, seq)"             \
+	" WHERE node_id IS NOT NULL;"                                   \
+	"CREATE INDEX events_worker ON events (worker, seq)"            \
+	" WHERE worker IS NOT NULL;"                                    \
+	"CREATE INDEX events_task ON events (task, seq)"                \
+	" WHERE task IS NOT NULL;"                                      \
+	"CREATE UNIQUE INDEX events_key ON events (dedupe_key)"         \
 	" WHERE dedupe_key IS NOT NULL;"
 
 /* What agents tell, ask and reserve. actor_id is whose it is. */
@@ -82,84 +78,22 @@
 	"CREATE INDEX " table "_goal ON " table " (goal_id, id);"         \
 	"CREATE INDEX " table "_open ON " table                           \
 	" (status, actor_id, ts_ms, id);"                                 \
+	"CREATE INDEX " table "_closed ON " table " (ts_ms, id)"          \
+	" WHERE status <> 'open';"                                        \
 	"CREATE INDEX " table "_time ON " table " (ts_ms, id);"           \
 	"CREATE INDEX " table "_actor ON " table " (actor_id, ts_ms, id)" \
 	" WHERE actor_id IS NOT NULL;"
 
-#define TEAM_TABLES        \
-	TEAM_TABLE("mail") \
-	TEAM_TABLE("requests") TEAM_TABLE("reservations")
-
-/* When a goal ended, and the last commit that a node is done by. */
-#define MORE_COLUMNS                                              \
-	"ALTER TABLE goals ADD COLUMN ended_ms INTEGER;"          \
-	"CREATE INDEX nodes_parent ON nodes (goal_id, parent_id)" \
-	" WHERE parent_id IS NOT NULL;"                           \
-	"CREATE INDEX goals_ended ON goals (ended_ms, id)"        \
-	" WHERE ended_ms > 0;"                                    \
-	"ALTER TABLE nodes ADD COLUMN commit_sha TEXT;"           \
-	"CREATE INDEX nodes_commit ON nodes (commit_sha)"         \
-	" WHERE commit_sha IS NOT NULL;"
-/* For book-care.c. */
-#define CLOSED_INDEX(table)                                      \
-	"CREATE INDEX " table "_closed ON " table " (ts_ms, id)" \
-	" WHERE status <> 'open';"
-#define FILL_COLUMNS                                                       \
-	"UPDATE goals SET ended_ms = CAST(json_extract(body, '$.endedAt')" \
-	" AS INTEGER) WHERE ended_ms IS NULL AND json_valid(body);"        \
-	"UPDATE nodes SET commit_sha = CAST(json_extract(body,"            \
-	" '$.evidence.commits[#-1]') AS TEXT)"                             \
-	" WHERE commit_sha IS NULL AND json_valid(body);"
-
-/* "g17" names a goal that has the number 17, and is the id of those that were
- * made since goals have numbers; earlier ones get theirs in the order in which
- * they were made. */
-#define NUMBER_COLUMN                                     \
-	"ALTER TABLE goals ADD COLUMN number INTEGER;"    \
-	"CREATE INDEX goals_number ON goals (number, id)" \
-	" WHERE number IS NOT NULL;"
-#define FILL_NUMBERS                                                          \
-	"UPDATE goals SET number = n.number,"                                 \
-	" body = json_set(body, '$.number', n.number) FROM"                   \
-	" (SELECT o.id, (SELECT coalesce(max(m.number), 0) FROM goals AS m)"  \
-	" + row_number() OVER (ORDER BY json_extract(o.body, '$.createdAt')," \
-	" o.id) AS number FROM goals AS o WHERE o.number IS NULL"             \
-	" AND json_valid(o.body)"                                             \
-	" AND json_extract(o.body, '$.implicit') IS NOT 1) AS n"              \
-	" WHERE goals.id = n.id;"
-
-/* The work on a node was a record of its own, and a node could have had several
- * one after the other: the open one, or else the last, is kept. */
-#define WORK_COLUMNS                                             \
-	"ALTER TABLE nodes ADD COLUMN assignment_id TEXT;"       \
-	"ALTER TABLE nodes ADD COLUMN assignment TEXT;"          \
-	"CREATE INDEX nodes_assignment ON nodes (assignment_id)" \
-	" WHERE assignment_id IS NOT NULL;"
-#define FILL_WORK(from)                                             \
-	"UPDATE nodes SET (assignment_id, assignment) ="            \
-	" (SELECT a.id, a.body FROM " from " AS a"                  \
-	" WHERE a.goal_id = nodes.goal_id AND a.node_id = nodes.id" \
-	" ORDER BY a.status IN ('done', 'cancelled'), a.id DESC"    \
-	" LIMIT 1) WHERE assignment_id IS NULL;"
-
-const char *const book_scripts[] = { PLAN_TABLES TEAM_TABLES,
-	MORE_COLUMNS FILL_COLUMNS CLOSED_INDEX("mail") CLOSED_INDEX("requests")
-	    CLOSED_INDEX("reservations"),
-	/* An assignment has its dispatches, too. */
-	NUMBER_COLUMN FILL_NUMBERS "DROP TABLE IF EXISTS dispatches;",
-	WORK_COLUMNS
-	"CREATE INDEX assignments_node ON assignments (goal_id, node_id);" FILL_WORK(
-	    "assignments") "DROP TABLE assignments;" };
+const char *const book_scripts[] = { PLAN_TABLES TEAM_TABLE("mail")
+	    TEAM_TABLE("requests") TEAM_TABLE("reservations") };
 const size_t book_version = WORKSPACE_BOOK_VERSION;
 _Static_assert(nitems(book_scripts) == WORKSPACE_BOOK_VERSION,
     "workspace.h has another version");
-const char book_fill_columns[] = FILL_COLUMNS FILL_NUMBERS;
-const char book_fill_work[] = FILL_WORK("other.assignments");
 
 const char *const book_kind_tables[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = "goals",
 	[BOOK_NODE] = "nodes",
-	[BOOK_ASSIGNMENT] = "assignments", /* of a version before */
+	[BOOK_ASSIGNMENT] = "assignments", /* in the rows of nodes */
 	[BOOK_CRYSTAL] = "crystals",
 	[BOOK_MAIL] = "mail",
 	[BOOK_REQUEST] = "requests",
@@ -482,36 +416,6 @@ book_add_event(
 	book_run(book, book_sql_append, EVENT_VALUES(&entry.event, 0));
 	book_entry_release(&entry);
 	return 0;
-}
-
-int
-book_insert_event(struct book *book, const struct book_event *event,
-    bool *ret_new, struct err *err)
-{
-	struct book_entry entry;
-	int changes = 0, r = book_entry_init(&entry, event, err);
-	struct book_event *e = &entry.event;
-	int64_t latest =
-	    event->ts_ms > book->latest_ms ? event->ts_ms : book->latest_ms;
-
-	if (r < 0)
-		return r;
-	if (e->seq <= 0)
-		e->seq = book->last_seq + 1;
-	r = book_run_now(
-	    book, book_sql_append, EVENT_VALUES(e, latest), &changes, err);
-	if (r == -EEXIST)
-		err_set(err, -EEXIST, "there are two events number %lld",
-		    (long long)e->seq);
-	if (r == 0 && changes > 0) {
-		if (e->seq > book->last_seq)
-			book->last_seq = e->seq;
-		book->latest_ms = latest;
-	}
-	if (r == 0 && ret_new != NULL)
-		*ret_new = changes > 0;
-	book_entry_release(&entry);
-	return r;
 }
 
 void

@@ -96,12 +96,12 @@ struct kind {
 
 /* The damaged one stays in its place until the new one is complete. */
 static int
-replace_damaged(const char *path, size_t version, int64_t wall_ms,
-    struct book_recovered *got, struct err *err)
+replace_damaged(const char *path, int64_t wall_ms, struct book_recovered *got,
+    struct err *err)
 {
 	cleanup_free char *built = xasprintf("%s.build", path);
 	cleanup_free char *ready = xasprintf("%s" BOOK_RECOVERED, path);
-	int r = book_rebuild(path, version, built, got, err);
+	int r = book_rebuild(path, built, got, err);
 
 	if (r == 0)
 		r = book_files_place(built, ready, err);
@@ -178,7 +178,6 @@ int
 book_open_or_recover(const char *path, int64_t wall_ms, struct book **ret,
     struct book_recovered *ret_found, struct err *err)
 {
-	cleanup_free char *old = book_files_old(path);
 	cleanup_free char *mark = xasprintf("%s" BOOK_DAMAGED, path);
 	struct book *book = NULL;
 	struct err own = { 0 };
@@ -192,10 +191,7 @@ book_open_or_recover(const char *path, int64_t wall_ms, struct book **ret,
 	if (r == -EUCLEAN) {
 		book_close(take_ptr(&book));
 		strlcpy(ret_found->why, own.msg, sizeof ret_found->why);
-		r = file_exists(path) ? replace_damaged(path, book_version,
-					    wall_ms, ret_found, &own) :
-					replace_damaged(old, BOOK_OLD_VERSION,
-					    wall_ms, ret_found, &own);
+		r = replace_damaged(path, wall_ms, ret_found, &own);
 		if (r == 0)
 			r = book_open(path, &book, &own);
 	}

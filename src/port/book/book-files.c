@@ -290,29 +290,6 @@ book_files_remove(const char *path)
 }
 
 int
-book_files_retire(const char *path, char **ret_to, struct err *err)
-{
-	cleanup_free char *name = xstrdup(path), *folder = folder_of(path);
-	cleanup_free char *to =
-	    state_upgrade_place(folder, basename(name), err);
-	int r = -EIO;
-
-	if (to == NULL)
-		return r;
-	/* The database last: while it is there, this is not done. */
-	r = move_beside(path, to, err);
-	if (r == 0)
-		r = move(path, to, err);
-	if (r == 0)
-		r = sync_folder(to, err);
-	if (r == 0)
-		r = sync_folder(path, err);
-	if (r == 0 && ret_to != NULL)
-		*ret_to = take_ptr(&to);
-	return r;
-}
-
-int
 book_files_sync(const char *path, struct err *err)
 {
 	cleanup_fd int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -320,12 +297,4 @@ book_files_sync(const char *path, struct err *err)
 	if (fd == -1 || fsync(fd) == -1)
 		return err_errno(err, -errno, "%s", path);
 	return 0;
-}
-
-char *
-book_files_old(const char *path)
-{
-	cleanup_free char *folder = folder_of(path);
-
-	return file_join(folder, "store.db");
 }

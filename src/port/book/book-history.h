@@ -29,15 +29,6 @@ struct workspace;
 /* Make the tables, once after the book was opened for writing. */
 int book_history_open(struct book *book, struct err *err);
 
-/* Files of a version that had no book (tasks.jsonl, runs.jsonl, iterations/,
- * perf/, spans/) are read into it once. The caller commits; then they are moved
- * to before-VERSION below .llmc. A daemon that is killed in between does it
- * again, with the same result. */
-bool book_history_has_files(const struct workspace *workspace);
-int book_history_import(
-    struct book *book, const struct workspace *workspace, struct err *err);
-void book_history_imported(const struct workspace *workspace);
-
 struct book_limits {
 	int64_t now_ms;
 	int64_t keep_ms; /* what ended before that goes */
@@ -63,11 +54,6 @@ struct task *book_find_task(struct book *book, const char *id);
 struct task *
 book_find_task_key(struct book *book, const char *source, const char *key);
 struct task *book_find_task_commit(struct book *book, const char *commit);
-
-/* "g7" or "g7/T1.2" with the id of that goal for "g7", which is another one if
- * an earlier version has made it. The caller frees it; NULL = the word does not
- * begin with the number of a goal. */
-char *book_goal_word(struct book *book, const char *word);
 
 /* Which records of tasks are read. */
 struct book_tasks {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A book is opened, made, migrated and copied; the store of earlier versions is
- * taken over. */
+/* A book is opened, made, migrated and copied. */
 
 #include "base.h"
 
@@ -186,7 +185,7 @@ reserve_stamps(struct book *book, int *ret_had)
 	    book->sqlite, "main", SQLITE_FCNTL_RESERVE_BYTES, ret_had);
 }
 
-/* One of an earlier version is written anew, with them. */
+/* One that another program has made is written anew, with them. */
 static int
 add_checksums(struct book *book, struct err *err)
 {
@@ -196,118 +195,13 @@ add_checksums(struct book *book, struct err *err)
 	return had == BOOK_STAMP_SIZE ? 0 : book_exec(book, "VACUUM", err);
 }
 
-/* --- the store of earlier versions --------------------------------------- */
-
-int
-book_attach(struct book *book, const char *path, struct err *err)
-{
-	return book_run_now(book, "ATTACH DATABASE $1 AS other",
-	    BOOK_VALUES(BOOK_T(path)), NULL, err);
-}
-
-static int
-copy_table(struct book *book, const char *table, struct err *err)
-{
-	cleanup_free char *columns = NULL, *sql = NULL;
-	int r = book_get_text(book,
-	    "SELECT group_concat(c.name, ', ') FROM"
-	    " pragma_table_info($1, 'other') AS c",
-	    BOOK_VALUES(BOOK_T(table)), &columns, err);
-
-	/* The first version had no mail. */
-	if (r < 0 || columns == NULL)
-		return r;
-	sql = xasprintf("INSERT INTO main.%s (%s) SELECT %s FROM other.%s"
-			" WHERE true ON CONFLICT DO NOTHING",
-	    table, columns, columns, table);
-	return book_exec(book, sql, err);
-}
-
-/* After those that are there. */
-static const char copy_events[] =
-    "INSERT INTO main.events (seq, ts_ms, latest_ms, type, goal_id,"
-    " assignment_id, node_id, worker, task, data, dedupe_key)"
-    " SELECT e.seq + $1, e.ts_ms,"
-    " CASE WHEN e.latest_ms > $2 THEN e.latest_ms ELSE $2 END,"
-    " e.type, e.goal_id, e.assignment_id, e.node_id, e.worker, e.task,"
-    " e.data, e.dedupe_key FROM other.events AS e"
-    " WHERE e.dedupe_key IS NULL OR NOT EXISTS"
-    " (SELECT m.seq FROM main.events AS m"
-    " WHERE m.dedupe_key = e.dedupe_key)";
-
-int
-book_copy_attached(struct book *book, struct err *err)
-{
-	int64_t one;
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < BOOK_KIND_COUNT; i++)
-		if (i != BOOK_ASSIGNMENT)
-			r = copy_table(book, book_kind_tables[i], err);
-	if (r == 0)
-		r = book_exec(book, book_fill_columns, err);
-	/* An earlier version had a table of them. */
-	if (r == 0 &&
-	    book_get_int(book,
-		"SELECT 1 FROM other.sqlite_schema AS s"
-		" WHERE s.name = 'assignments'",
-		NULL, 0, &one, NULL) == 0)
-		r = book_exec(book, book_fill_work, err);
-	if (r == 0)
-		r = book_read_last(book, err);
-	return r < 0 ?
-	    r :
-	    book_run_now(book, copy_events,
-		BOOK_VALUES(BOOK_I(book->last_seq), BOOK_I(book->latest_ms)),
-		NULL, err);
-}
-
-/* All of the store of goals, if there is one. */
-static int
-take_old(struct book *book, const char *path, struct err *err)
-{
-	cleanup_free char *old = book_files_old(path);
-	struct book *before = NULL;
-	int r = book_files_check(old, err);
-
-	if (r == -ENOENT)
-		return 0;
-	if (r == 0)
-		r = look(old, BOOK_OLD_VERSION, &before, err);
-	book_close(before);
-	if (r == 0)
-		r = book_attach(book, old, err);
-	if (r < 0)
-		return r;
-	r = book_exec(book, "BEGIN IMMEDIATE", err);
-	if (r == 0)
-		r = book_copy_attached(book, err);
-	if (r == 0)
-		r = book_exec(book, "COMMIT", err);
-	if (r < 0)
-		book_rollback(book);
-	if (r == -EUCLEAN)
-		err_prefix(err, "%s", old);
-	return r;
-}
-
-int
-book_retire_old(const char *path, char **ret_to, struct err *err)
-{
-	cleanup_free char *old = book_files_old(path);
-
-	return strcmp(old, path) != 0 && file_exists(old) ?
-	    book_files_retire(old, ret_to, err) :
-	    0;
-}
-
 /* --- a new file --------------------------------------------------------- */
 
 /* The application id goes with the first bytes of the file, the version with
- * the tables. old_beside: NULL = nothing to take over. */
+ * the tables. */
 static int
-build(const char *path, const char *old_beside, const char *const *scripts,
-    size_t version, struct err *err)
+build(const char *path, const char *const *scripts, size_t version,
+    struct err *err)
 {
 	cleanup_free char *mark = xasprintf("PRAGMA page_size = %d;"
 					    "PRAGMA auto_vacuum = INCREMENTAL;"
@@ -327,8 +221,6 @@ build(const char *path, const char *old_beside, const char *const *scripts,
 	r = book_exec(book, mark, err);
 	if (r == 0)
 		r = migrate(book, scripts, version, err);
-	if (r == 0 && old_beside != NULL)
-		r = take_old(book, old_beside, err);
 	if (r == 0)
 		r = book_exec(book, "PRAGMA main.journal_mode = WAL", err);
 	book_close(book);
@@ -338,14 +230,14 @@ build(const char *path, const char *old_beside, const char *const *scripts,
 }
 
 static int
-create(const char *path, bool take_over, const char *const *scripts,
-    size_t version, struct err *err)
+create(const char *path, const char *const *scripts, size_t version,
+    struct err *err)
 {
 	cleanup_free char *fresh = xasprintf("%s.new", path);
 	int r;
 
 	book_files_remove(fresh);
-	r = build(fresh, take_over ? path : NULL, scripts, version, err);
+	r = build(fresh, scripts, version, err);
 	if (r == 0)
 		r = book_files_place(fresh, path, err);
 	if (r < 0)
@@ -356,7 +248,7 @@ create(const char *path, bool take_over, const char *const *scripts,
 int
 book_create(const char *path, size_t version, struct err *err)
 {
-	return create(path, false, book_scripts, version, err);
+	return create(path, book_scripts, version, err);
 }
 
 int
@@ -451,10 +343,10 @@ book_open_at(const char *path, const char *const *scripts, size_t version,
 		    xasprintf("%s" BOOK_RECOVERED, path);
 
 		/* There is no file: one that was recovered and lacks only its
-		 * name, or a new one with what the store of goals has. */
+		 * name, or a new one. */
 		r = file_exists(recovered) ?
 		    book_files_place(recovered, path, err) :
-		    create(path, true, scripts, version, err);
+		    create(path, scripts, version, err);
 	}
 	if (r == 0)
 		r = connect_to(path, false, &book, err);
@@ -484,15 +376,10 @@ book_open(const char *path, struct book **ret, struct err *err)
 	struct book *book = NULL;
 	int r = book_open_at(path, book_scripts, book_version, &book, err);
 
-	/* Not before the book is known to be good. */
-	if (r == 0) {
-		book_files_remove(recovered);
-		r = book_retire_old(path, NULL, err);
-	}
-	if (r < 0) {
-		book_close(book);
+	if (r < 0)
 		return r;
-	}
+	/* Not before the book is known to be good. */
+	book_files_remove(recovered);
 	*ret = book;
 	return 0;
 }

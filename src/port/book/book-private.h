@@ -79,16 +79,8 @@ int book_files_place(const char *fresh, const char *path, struct err *err);
 /* Remove a database and what is beside it, if anything. */
 void book_files_remove(const char *path);
 
-/* Move a database with all its files to where those of an earlier version are
- * kept (state.h). */
-int book_files_retire(const char *path, char **ret_to, struct err *err);
-
 /* Write a file that was written without syncs to the disk. */
 int book_files_sync(const char *path, struct err *err);
-
-/* The store of goals of earlier versions, which book_open() reads: beside it.
- */
-char *book_files_old(const char *path);
 
 /* What a book was recovered into, complete; it lacks only its name. */
 #define BOOK_RECOVERED ".recovered"
@@ -130,10 +122,9 @@ book_log_page(const struct book_log *log, size_t i, uint32_t *ret_number);
 
 /* --- a book that is damaged, book-recover.c ------------------------------ */
 
-/* All that can be read of it, in a new one at built. version: of its tables if
- * its first page does not say. */
+/* All that can be read of it, in a new one at built. */
 struct book_recovered;
-int book_rebuild(const char *path, size_t version, const char *built,
+int book_rebuild(const char *path, const char *built,
     struct book_recovered *got, struct err *err);
 
 /* --- the database, book.c ------------------------------------------------ */
@@ -149,12 +140,6 @@ int book_error(struct book *book, int code, struct err *err);
  * next. Never change one that was released: add another. */
 extern const char *const book_scripts[];
 extern const size_t book_version;
-extern const char book_fill_work[]; /* from an attached book */
-/* Columns that rows of an earlier version lack. */
-extern const char book_fill_columns[];
-
-#define BOOK_OLD_VERSION 2 /* of the store of earlier versions, the last */
-
 /* book_open() with other scripts; for tests. */
 int book_open_at(const char *path, const char *const *scripts, size_t version,
     struct book **ret, struct err *err);
@@ -163,9 +148,6 @@ int book_open_at(const char *path, const char *const *scripts, size_t version,
 int book_create(const char *path, size_t version, struct err *err);
 /* A file as it is: no tables are made, changed or looked at. */
 int book_connect(const char *path, struct book **ret, struct err *err);
-/* The old store was read into the book: move it away. *ret_to may be NULL. */
-int book_retire_old(const char *path, char **ret_to, struct err *err);
-
 /* Run statements without values, at once. */
 int book_exec(struct book *book, const char *sql, struct err *err);
 /* Run one write at once, inside the transaction; *ret_changes rows. */
@@ -195,11 +177,6 @@ void book_queue(struct book *book, const char *sql, const char *row,
 extern const char book_sql_append[];
 extern const char book_sql_last[]; /* seq and latest_ms of the newest event */
 int book_read_last(struct book *book, struct err *err); /* last_seq */
-
-/* Copy the tables of plans and events of another, attached as "other". */
-int book_copy_attached(struct book *book, struct err *err);
-/* Attach the file as "other". */
-int book_attach(struct book *book, const char *path, struct err *err);
 
 /* book_put() of a record whose columns are at hand, in the order of the fields;
  * without the last one of a table that is numbered. */
@@ -231,11 +208,6 @@ struct book_entry {
 int book_entry_init(
     struct book_entry *entry, const struct book_event *event, struct err *err);
 void book_entry_release(struct book_entry *entry);
-
-/* Add an event with a seq of its own, which must be free (-EEXIST), at once;
- * *ret_new is false if its key was there already. */
-int book_insert_event(struct book *book, const struct book_event *event,
-    bool *ret_new, struct err *err);
 
 /* The event in a row of this query: */
 #define BOOK_EVENT_COLUMNS                                    \

@@ -574,10 +574,10 @@ rebuild_write(struct rebuild *s, const char *built, struct err *err)
 }
 
 int
-book_rebuild(const char *path, size_t version, const char *built,
-    struct book_recovered *got, struct err *err)
+book_rebuild(const char *path, const char *built, struct book_recovered *got,
+    struct err *err)
 {
-	struct rebuild s = { .version = version, .got = got };
+	struct rebuild s = { .version = book_version, .got = got };
 	int r;
 
 	buf_init(&s.file);

@@ -332,22 +332,6 @@ find(struct book *book, const char *sql, const struct book_value *values,
 	return task;
 }
 
-char *
-book_goal_word(struct book *book, const char *word)
-{
-	size_t len = word[0] == 'g' ? 1 + strspn(word + 1, "0123456789") : 0;
-	cleanup_free char *id = NULL;
-
-	if (len < 2 || (word[len] != '\0' && word[len] != '/') ||
-	    book_get_text(book,
-		"SELECT g.id FROM goals AS g WHERE g.number = $1",
-		BOOK_VALUES(BOOK_I(strtoll(word + 1, NULL, 10))), &id,
-		NULL) < 0 ||
-	    id == NULL)
-		return NULL;
-	return xasprintf("%s%s", id, word + len);
-}
-
 struct task *
 book_find_task(struct book *book, const char *id)
 {

@@ -33,9 +33,7 @@ struct schema_field;
 
 /*
  * Open, or create, the file at path. Only header, version and tables are
- * checked, whatever the size; older versions are migrated. When it is created
- * and there is a store.db of an earlier llmc beside it, that is read into it
- * and then moved to before-VERSION/. Codes:
+ * checked, whatever the size; older versions are migrated. Codes:
  *
  *   -EUCLEAN          damaged: book_open_or_recover() (book-care.h) puts it
  *                     aside and saves what can be read

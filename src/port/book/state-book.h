@@ -29,8 +29,7 @@ struct state_book;
 int state_book_new(struct book *book, struct state_book **ret, struct err *err);
 void state_book_free(struct state_book *rows);
 
-/* Is there a state in it? -ENOENT: not yet, its first daemon was killed before
- * it had read the files of the version before. */
+/* Is there a state in it? -ENOENT: not yet. */
 int state_book_find(struct book *book, struct err *err);
 
 /* The state in it; -ENOENT: there is none. -EINVAL: a row does not make sense,

@@ -91,9 +91,6 @@ static const struct schema_field member_fields[] = {
 	FIELD("auto_workers", auto_workers),
 };
 
-static const char *const names[] = { "state.json", "state.json.bak",
-	"state.json.broken", NULL };
-
 static int
 check_members(void *record, const char *at, struct err *err)
 {
@@ -617,14 +614,6 @@ parse_workers(struct json_object *json, int64_t now_ms, struct state *state,
 	return 0;
 }
 
-static int64_t
-amount(struct json_object *record, const char *key)
-{
-	int64_t number = json_int_or(record, key, 0);
-
-	return number > 0 ? number : 0;
-}
-
 /* Keep the members that only a newer version knows. */
 static void
 keep_rest(struct json_object *json, struct state *state)
@@ -639,8 +628,6 @@ keep_rest(struct json_object *json, struct state *state)
 	{
 		json_object_object_del(rest, it.key);
 	}
-	/* Older versions stored this: it is seen from the lock. */
-	json_object_object_del(rest, "overseer_active");
 	if (json_object_object_length(rest) > 0)
 		state->rest = json_object_get(rest);
 }
@@ -651,7 +638,6 @@ state_from_json(struct json_object *json, int64_t now_ms,
 {
 	struct state state;
 	int r;
-	struct json_object *workers;
 
 	if (!json_object_is_type(json, json_type_object))
 		return err_set(err, -EINVAL, "expected an object, found %s",
@@ -672,27 +658,6 @@ state_from_json(struct json_object *json, int64_t now_ms,
 			err->code = -EINVAL;
 		return -EINVAL;
 	}
-	/* A daemon that had no accounts noted in the worker's record what it
-	 * had booked of its conversation. */
-	workers = json_object_object_get(json, "workers");
-	for (size_t i = 0; i < state.count; i++) {
-		const struct worker *w = state.workers[i];
-		const struct session_record *s = &w->session;
-		struct json_object *record =
-		    json_object_object_get(workers, w->name);
-		struct account *account;
-
-		if (!text_is(s->transcript,
-			json_string_or(record, "usage_transcript", "")) ||
-		    state_auto_account(&state, s->transcript, s->history_ms) !=
-			NULL)
-			continue;
-		account = account_new(s->transcript, s->history_ms, w->name);
-		xstrset(&account->task, w->task);
-		account->known_tokens = amount(record, "usage_tokens");
-		account->known_cost = amount(record, "usage_cost");
-		state_auto_add_account(&state, account);
-	}
 	keep_rest(json, &state);
 	*ret_state = state;
 	return 0;
@@ -706,73 +671,6 @@ state_parse(const char *bytes, size_t len, int64_t now_ms,
 	int r = json_parse(bytes, len, STATE_SIZE_MAX, &json, err);
 
 	return r < 0 ? r : state_from_json(json, now_ms, ret_state, err);
-}
-
-static int
-load(const char *path, int64_t now_ms, struct state *ret_state, struct err *err)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	int r = file_read(path, STATE_SIZE_MAX, &text, err);
-
-	if (r < 0)
-		return r;
-	r = state_parse(text.data, text.len, now_ms, ret_state, err);
-	if (r < 0)
-		err_prefix(err, "%s", path);
-	return r;
-}
-
-/* Is the file itself broken? If descriptors or permissions are missing, a later
- * try may succeed. */
-static bool
-is_broken(int r)
-{
-	return r == -EINVAL || r == -E2BIG || r == -EFBIG || r == -EIO ||
-	    r == -EISDIR;
-}
-
-int
-state_upgrade_read(const struct workspace *workspace, int64_t now_ms,
-    struct state *ret_state, char **ret_recovered, struct err *err)
-{
-	cleanup_free char *path = workspace_path(workspace, names[0]);
-	cleanup_free char *backup = workspace_path(workspace, names[1]);
-	struct err first = { 0, "" }, second = { 0, "" };
-	struct state state;
-	int r, b;
-
-	*ret_recovered = NULL;
-	r = load(path, now_ms, &state, &first);
-	if (r < 0 && r != -ENOENT && !is_broken(r))
-		return err_set(err, r, "%s", first.msg);
-	if (r < 0) {
-		b = load(backup, now_ms, &state, &second);
-		if (b == -ENOENT && r == -ENOENT)
-			return -ENOENT;
-		if (b < 0 && b != -ENOENT && !is_broken(b))
-			return err_set(err, b, "%s", second.msg);
-		if (b < 0)
-			return err_set(err, -EINVAL,
-			    "%s, and its backup cannot be used either: %s; fix "
-			    "one of them by hand, or run: llmc doctor "
-			    "--rebuild",
-			    first.msg, second.msg);
-		*ret_recovered =
-		    xasprintf("%s; the last good state was loaded from %s",
-			first.msg, backup);
-	}
-	state_release(ret_state);
-	*ret_state = state;
-	return 0;
-}
-
-bool
-state_upgrade_has_files(const struct workspace *workspace)
-{
-	cleanup_free char *path = workspace_path(workspace, names[0]);
-	cleanup_free char *backup = workspace_path(workspace, names[1]);
-
-	return file_exists(path) || file_exists(backup);
 }
 
 /* A damaged book that was put aside by a daemon that was then killed is read by
@@ -791,43 +689,11 @@ has_damaged_book(const struct workspace *workspace)
 }
 
 bool
-state_upgrade_is_lost(
+state_is_lost(
     const struct workspace *workspace, const char *worktrees, struct err *err)
 {
 	cleanup_free char *book = workspace_path(workspace, WORKSPACE_BOOK);
 
-	return !file_exists(book) && !state_upgrade_has_files(workspace) &&
-	    !has_damaged_book(workspace) &&
+	return !file_exists(book) && !has_damaged_book(workspace) &&
 	    root_id_is_lost(workspace, worktrees, err);
-}
-
-char *
-state_upgrade_place(const char *dir, const char *name, struct err *err)
-{
-	cleanup_free char *folder = xasprintf("%s/before-" LLMC_VERSION, dir);
-	cleanup_free char *to = file_join(folder, name);
-
-	for (int n = 2; file_exists(to); n++) {
-		free(folder);
-		folder = xasprintf("%s/before-" LLMC_VERSION ".%d", dir, n);
-		free(to);
-		to = file_join(folder, name);
-	}
-	return file_mkdirs(folder, 0700, err) == 0 ? take_ptr(&to) : NULL;
-}
-
-void
-state_upgrade_move(const struct workspace *workspace)
-{
-	for (const char *const *name = names; *name != NULL; name++) {
-		cleanup_free char *from = workspace_path(workspace, *name);
-		cleanup_free char *to = !file_exists(from) ?
-		    NULL :
-		    state_upgrade_place(workspace->dir, *name, NULL);
-
-		/* What cannot be moved is not read again either: the book has
-		 * a state. */
-		if (to != NULL && rename(from, to) == -1)
-			log_debug("%s: %s", from, strerror(errno));
-	}
 }

@@ -40,7 +40,7 @@ bool workspace_initialised(const struct workspace *workspace);
 /* The path of one of llmc's files: <root>/.llmc/<name>; the caller frees it. */
 char *workspace_path(const struct workspace *workspace, const char *name);
 #define WORKSPACE_BOOK         "llmc.db" /* port/book */
-#define WORKSPACE_BOOK_VERSION 4 /* of its tables */
+#define WORKSPACE_BOOK_VERSION 1 /* of its tables */
 #define WORKSPACE_BOOK_COPY    "llmc.copy.db" /* of the last day */
 
 /* A path from the configuration: relative ones start at the root. */

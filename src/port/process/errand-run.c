@@ -26,7 +26,6 @@
 
 #define LINGER_MS     1000 /* for others that keep its output open at the end */
 #define ALONE_MS      30000 /* beyond the deadline, at which autod ends it */
-#define FOR_EVER_MS   (INT64_MAX / 4) /* a record of an older version */
 #define GRACE_MS      5000 /* from SIGTERM to SIGKILL */
 #define LOCK_FD       100 /* above the numbers that scripts use in redirections */
 #define CHUNK         65536
@@ -207,7 +206,7 @@ begin(struct run *run, struct err *err)
 	if (r < 0)
 		return err_errno(err, r, "cannot write %s", run->pid_path);
 	run->give_up_ms = clock_mono_ms() + ALONE_MS +
-	    json_int_or(run->record, "deadline_ms", FOR_EVER_MS);
+	    json_int_or(run->record, "deadline_ms", 0);
 	/* The parent process may be gone by now. */
 	dup2(run->null, STDOUT_FILENO);
 	dup2(run->null, STDERR_FILENO);

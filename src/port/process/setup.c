@@ -137,8 +137,7 @@ hash_contents(
 struct stamp {
 	struct buf text;
 	char *mark;
-	char *hash[2], *times; /* NULL = of an older version */
-	char *tree;
+	char *hash[2], *times, *tree; /* NULL = it is damaged */
 };
 
 /* A line with the mark; one with the hashes of contents before and after, and
