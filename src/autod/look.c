@@ -209,7 +209,9 @@ on_counted(const char *task, int64_t seq, struct json_object *record, void *arg)
 		begin_task(c, task);
 	if (json_member(record, "iteration") != NULL)
 		count_check(c, json_member(record, "check"));
+	/* What was only observed was not done. */
 	if (act != NULL &&
+	    strcmp(json_string_or(act, "by", ""), "observe") != 0 &&
 	    word_get(act, "", "level", progress_step_words, &level, NULL) ==
 		0) {
 		c->tally->interventions[level]++;

@@ -362,7 +362,8 @@ check_array(const struct schema_field *field, enum schema_type member,
 	struct schema_field element;
 	int r = check_length(field, length, "elements", at, err);
 
-	if (r < 0 || !element_of(field, member, &element))
+	if (r < 0 || (field->flags & SCHEMA_ADVICE) != 0 ||
+	    !element_of(field, member, &element))
 		return r;
 	for (; below.index < length; below.index++) {
 		r = check_value(&element,

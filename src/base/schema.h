@@ -56,8 +56,9 @@ enum schema_flag {
 	SCHEMA_NULLABLE = 1 << 1, /* may be null */
 	SCHEMA_OR_STRING = 1 << 2, /* any string will do too, with the type:
 				    * "type": ["number", "string"] */
-	SCHEMA_ADVICE = 1 << 3, /* the choices are printed, but not checked:
-				 * they are what the reader should write */
+	SCHEMA_ADVICE = 1 << 3, /* the choices, or the rows, are printed, but
+				 * not checked: whoever reads them does that,
+				 * each by itself */
 	SCHEMA_WANTED = 1 << 4, /* with OPTIONAL: printed as required, but
 				 * the reader says that it is missing */
 	/* How a member is read. */

@@ -361,6 +361,10 @@ carry_out(struct answering *a)
 		return CLI_OK;
 	if (text_begins(ask->key, ASK_OF_AGENT))
 		return answer_question(a, ask->question);
+	if (text_begins(ask->key, "mail/"))
+		return call(a, "mail.ack",
+		    remote_params("id", ask->key + strlen("mail/"), NULL),
+		    " is confirmed.", ask->key + strlen("mail/"));
 	if (t != NULL && task_asks(t) && ask->kind == ASK_QUESTION) {
 		struct answering resumed = *a;
 		cleanup_free char *text =
@@ -568,6 +572,7 @@ const struct cli_command cmd_answer = {
 	    "leaves it\n"
 	    "review    --yes accepts the work that llmc review has shown, TEXT "
 	    "sends it back\n"
+	    "mail      it is confirmed\n"
 	    "told      it is marked as seen\n\n"
 	    "HOST:ASK (borg:a12) is asked by another host of the fleet: ssh "
 	    "runs this command\nthere.\n",

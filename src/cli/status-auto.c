@@ -308,8 +308,7 @@ show_counts(struct status *s, struct json_object *json, int workers)
 	    workers, plural(workers), completed, plural(completed));
 	if (failed + aborted > 0)
 		buf_addf(text, ", %" PRId64 " not", failed + aborted);
-	if (errors > 0)
-		buf_addf(text, ", %" PRId64 " error%s", errors, plural(errors));
+	buf_addf(text, ", %" PRId64 " error%s", errors, plural(errors));
 	buf_addf(text, "\nTasks: %" PRId64 " in progress, %" PRId64 " waiting",
 	    at_work, waiting);
 	if (parked > 0)

@@ -17,6 +17,7 @@
 #include "ask.h"
 #include "person.h"
 #include "state.h"
+#include "worker.h"
 
 static void
 begin(void)
@@ -87,6 +88,28 @@ TEST(a_parked_task_is_an_open_ask_until_it_goes_on)
 	    "w", 4);
 	change();
 	ck_assert_str_eq(only()->id, "a2");
+	end();
+}
+
+/* A state that has lost its workers shows where that was. */
+TEST(each_save_says_how_many_workers_there_are)
+{
+	cleanup_free char *file = xstrdup(unit_path("log"));
+	cleanup_buf struct buf text = BUF_INIT;
+	struct worker *w;
+
+	begin();
+	ck_assert_int_eq(
+	    log_open(&(struct log_options){
+		.component = "test", .path = file, .level = LOG_LEVEL_DEBUG }),
+	    0);
+	w = worker_new("auto-1", 1);
+	state_add(&floor_world.core->state, w);
+	change();
+	log_close();
+	ck_assert_int_eq(file_read(file, 1 << 20, &text, NULL), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(text.data, "saved: 1 workers, 1 of them auto, 0 in a turn"));
 	end();
 }
 

@@ -291,6 +291,26 @@ TEST(people_read_and_confirm_what_is_sent_to_them)
 	    API_E_NOT_FOUND, "there is no nobody");
 }
 
+TEST(mail_that_is_to_be_confirmed_is_an_ask_until_it_is)
+{
+	cleanup_free char *id = NULL, *params = NULL, *key = NULL;
+	const struct state *state;
+
+	mail_world_begin_two();
+	state = &mail_world.team->core->state;
+	id = mail_world_send("t1", MAIL("person", "1", ACK));
+	key = xasprintf("mail/%s", id);
+	params = xasprintf("{\"id\":\"%s\"}", id);
+	ck_assert_ptr_nonnull(state_ask(state, key));
+	ck_assert_uint_eq(team_post_unread(mail_world.team), 0);
+	plan_world_must("mail.show", params);
+	ck_assert_ptr_nonnull(state_ask(state, key));
+	plan_world_must("mail.ack", params);
+	ck_assert_ptr_null(state_ask(state, key));
+	free(mail_world_send("t1", MAIL("person", "2", "")));
+	ck_assert_uint_eq(team_post_unread(mail_world.team), 1);
+}
+
 TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
 {
 	cleanup_free char *id = NULL;

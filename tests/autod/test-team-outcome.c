@@ -114,6 +114,41 @@ TEST(a_report_of_something_half_done_is_no_result)
 	plan_world_is("g", "completed; T1.1 done; S1 cancelled; ");
 }
 
+static const struct {
+	const char *status, *run, *outcome;
+} commits[] = {
+	{ "failed", "", "failed" },
+	{ "partial", "", "failed" },
+	{ "partial", ", \"allow_partial\": true", "landed" },
+	{ "failed", ", \"allow_partial\": true", "failed" },
+};
+
+/* Its parent decides; its work is salvaged. */
+TEST_ROWS(a_commit_of_what_it_reports_as_failed_does_not_land, nitems(commits))
+{
+	cleanup_free char *filed = NULL;
+	struct agent *agent;
+
+	begin(NULL, commits[_i].run);
+	wait_for_others();
+	report("t2", commits[_i].status);
+	turn_ends("t2", "b.txt");
+	auto_world_wait_step("t2", -1);
+	agent = auto_world_turn_on("t1");
+	floor_has(fake_session_prompt(agent->session), "No leak found");
+	if (strcmp(commits[_i].outcome, "failed") == 0) {
+		floor_has(fake_session_prompt(agent->session), "is not landed");
+		floor_world_until(
+		    floor_world_sh("git for-each-ref refs/llmc/salvage")[0] !=
+		    '\0');
+	}
+	ck_assert_uint_eq(auto_world.core->state.ask_count, 0);
+	turn_ends("t1", "a.txt");
+	auto_world_wait_step("t1", -1);
+	filed = xasprintf("t2 %s; t1 landed; ", commits[_i].outcome);
+	auto_world_filed(filed);
+}
+
 TEST(nor_is_the_report_of_one_that_nobody_asked_for)
 {
 	family_world_begin(NULL);
@@ -172,6 +207,47 @@ TEST(time_spent_waiting_is_not_charged)
 	auto_world_patrol();
 	family_world_wait("auto-1", WORKER_IDLE);
 	ck_assert_int_eq(auto_world_of("t1")->step, TASK_PARKED);
+}
+
+static const struct {
+	const char *run;
+	bool shared;
+} purses[] = {
+	{ "", true },
+	{ ", \"own_budget\": true", false },
+};
+
+TEST_ROWS(a_budget_is_shared_with_the_children, nitems(purses))
+{
+	struct agent *child;
+	const struct task *t;
+
+	begin("[budget]\ntask_tokens = 1000\n", purses[_i].run);
+	wait_for_others();
+	auto_world_of("t1")->tokens = 600;
+	auto_world_of("t2")->tokens = 600;
+	child = auto_world_turn_on("t2");
+	auto_world_patrol();
+	if (!purses[_i].shared) {
+		ck_assert_int_eq(child->worker->status, WORKER_WORKING);
+		turn_ends("t2", "b.txt");
+		auto_world_turn_on("t1");
+		ck_assert_int_eq(auto_world_of("t1")->family_tokens, 0);
+		return;
+	}
+	auto_world_wait_step("t2", TASK_PARKED);
+	floor_has(auto_world_of("t2")->reason, "which it shares with t1");
+	/* A person grants the same once more, to both. */
+	floor_world_result(
+	    floor_world_ask("auto.resume", "{\"worker\":\"t2\"}"));
+	child = auto_world_turn_on("t2");
+	auto_world_patrol();
+	ck_assert_int_eq(child->worker->status, WORKER_WORKING);
+	turn_ends("t2", "b.txt");
+	auto_world_wait_step("t2", -1);
+	t = auto_world_of("t1");
+	ck_assert_int_eq(t->family_tokens, 600);
+	ck_assert_int_eq(t->tokens_allowed, 1200);
 }
 
 TEST(turns_that_began_with_mail_are_not_charged)

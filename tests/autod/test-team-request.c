@@ -372,6 +372,9 @@ TEST(each_question_to_a_person_is_asked_until_it_has_ended)
 	auto_world_patrol();
 	floor_world_settle();
 	ck_assert_uint_eq(open_asks(), 2);
+	/* They are mail, too, which is not counted once more. */
+	ck_assert_uint_eq(team_post_count(mail_world.team, ACTOR_PERSON), 2);
+	ck_assert_uint_eq(team_post_unread(mail_world.team), 0);
 	/* One whose question has ended, and one whose ask is missing. */
 	asks_open(auto_world.core,
 	    &(struct ask_draft){ .kind = ASK_QUESTION,
@@ -791,6 +794,35 @@ TEST(an_agent_can_say_that_the_plan_does_not_fit)
 	    "\"c1\"}");
 	has_review("goal_b", "replan");
 	ck_assert_uint_eq(reviews(), 1);
+}
+
+/* What guards see of the same node does not take its place, and is no second
+ * mail. */
+TEST(what_an_agent_says_of_the_plan_is_asked_and_stays)
+{
+	const struct ask *asked;
+	struct json_object *list;
+
+	begin();
+	mail_world_must("t2", "plan_review_needed",
+	    "{\"reason\":\"too big\",\"suggestion\":\"split\",\"call\":"
+	    "\"c1\"}");
+	for (int i = 0; i < 3; i++)
+		denied("t2", "task_guard");
+	ck_assert_uint_eq(reviews(), 2);
+	asked = state_ask(&auto_world.core->state, "review/goal_b/T1.1");
+	ck_assert_ptr_nonnull(asked);
+	ck_assert_str_eq(asked->words, "too big; it suggests: split");
+	list = plan_world_must("mail.inbox", "{}");
+	ck_assert_uint_eq(json_object_array_length(list), 1);
+	/* The other way round, the agent's words replace those of a guard. */
+	for (int i = 0; i < 3; i++)
+		denied("t1", "task_guard");
+	asked = state_ask(&auto_world.core->state, "review/goal_a/T1.1");
+	ck_assert_ptr_nonnull(asked);
+	mail_world_must("t1", "plan_review_needed",
+	    "{\"reason\":\"no room\",\"call\":\"c2\"}");
+	ck_assert_str_eq(asked->words, "no room");
 }
 
 TEST(a_policy_follows_the_task)

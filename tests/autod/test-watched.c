@@ -131,6 +131,40 @@ last_seq(void)
 
 const int unit_timeout = 120; /* seconds, each */
 
+/* What is only noted, or observed, is no intervention that could help. */
+TEST(only_what_was_done_is_judged)
+{
+	for (int observed = 0; observed < 2; observed++) {
+		struct watched *w = open_task();
+		enum detection_type type = DETECTION_STUCK;
+		struct detection d;
+
+		book_delete_turns(book, "t1", INT64_MAX);
+		watched_free(w);
+		w = open_task();
+		w->observed = observed == 1;
+		for (int i = 0; i < 3; i++)
+			judge(w, stuck(w));
+		ck_assert_int_gt(watched_due(w, &type), STEP_LOG);
+		behaviour_describe(w->behaviour, type, &d);
+		watched_delivered(w, "auto-1", &d, observed == 1);
+		detection_release(&d);
+		ck_assert_uint_eq(w->trial_count, observed == 1 ? 0 : 1);
+		watched_free(w);
+		w = open_task();
+		ck_assert_uint_eq(w->trial_count, observed == 1 ? 0 : 1);
+		/* Nothing is paused where nothing is done. */
+		w->observed = observed == 1;
+		for (int i = 0; i < 30; i++) {
+			judge(w, stuck(w));
+			ck_assert(
+			    observed == 0 || w->status != OVERSIGHT_PAUSED);
+			ck_assert_int_ne(w->status, OVERSIGHT_HEALTHY);
+		}
+		watched_free(w);
+	}
+}
+
 /* What is due is never more than what the whole history has led to. */
 TEST(killed_after_any_record_it_goes_on)
 {
@@ -211,7 +245,7 @@ TEST(a_pause_silences_its_kind_for_good)
 		w = open_task();
 		judge(w, stuck(w));
 		ck_assert_int_le(w->due[DETECTION_STUCK], STEP_LOG);
-		ck_assert_int_eq(w->status, OVERSIGHT_HEALTHY);
+		ck_assert_int_eq(w->status, OVERSIGHT_WARNING);
 	}
 	watched_free(w);
 }

@@ -197,6 +197,11 @@ TEST(every_key_can_be_asked_for)
 /* --- tools ----------------------------------------------------------- */
 
 #define REPORTS TOOL_REPORT_PROGRESS "," TOOL_REPORT_COMPLETION
+/* By which it talks with whom it works for. */
+#define KEPT                                                           \
+	REPORTS ",mcp__llmc__mail_inbox,mcp__llmc__mail_send,"         \
+		"mcp__llmc__mail_ack,mcp__llmc__request_orchestrator," \
+		"mcp__llmc__plan_review_needed"
 
 /* "Read,Bash" as a list; NULL stays NULL, "" is an empty list. Kept until the
  * process ends. */
@@ -259,8 +264,8 @@ static const struct {
 	/* nothing said */
 	{ NULL, NULL, NULL, NULL, "", NULL },
 	{ "*", NULL, NULL, NULL, "", NULL },
-	{ "Read,Bash", NULL, NULL, "Read,Bash," REPORTS, "", "Read,Bash" },
-	{ "", NULL, NULL, REPORTS, "", "" },
+	{ "Read,Bash", NULL, NULL, "Read,Bash," KEPT, "", "Read,Bash" },
+	{ "", NULL, NULL, KEPT, "", "" },
 	/* allow only */
 	{ NULL, "Read", NULL, "Read," REPORTS, "", "Read" },
 	{ NULL, "*", NULL, NULL, "", NULL },
@@ -271,11 +276,11 @@ static const struct {
 	{ NULL, "Read,Read", NULL, "Read," REPORTS, "", "Read" },
 	/* deny only */
 	{ NULL, NULL, "Bash", NULL, "Bash", NULL },
-	{ "Read,Bash", NULL, "Bash", "Read," REPORTS, "Bash", "Read" },
-	{ "Read,Bash", NULL, "Bash(rm *)", "Read,Bash," REPORTS, "Bash(rm *)",
+	{ "Read,Bash", NULL, "Bash", "Read," KEPT, "Bash", "Read" },
+	{ "Read,Bash", NULL, "Bash(rm *)", "Read,Bash," KEPT, "Bash(rm *)",
 	    "Read,Bash" },
 	/* A tool that it has not got can be denied. */
-	{ "Read", NULL, "Bash", "Read," REPORTS, "Bash", "Read" },
+	{ "Read", NULL, "Bash", "Read," KEPT, "Bash", "Read" },
 	/* both */
 	{ "Read,Bash,Edit", "Read,Bash", "Bash", "Read," REPORTS, "Bash",
 	    "Read" },

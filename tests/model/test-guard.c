@@ -119,6 +119,7 @@ TEST(a_file_that_another_has_reserved_is_denied_until_then)
 	ck_assert_ptr_nonnull(strstr(why.data, "src/api/x.c"));
 	ck_assert_ptr_nonnull(strstr(why.data, "adam"));
 	ck_assert_ptr_nonnull(strstr(why.data, "1m"));
+	ck_assert_ptr_nonnull(strstr(why.data, "or send its owner mail"));
 	ck_assert_int_eq(
 	    guard_write(&policy, "src/apix.c", NOW, &why), GUARD_PASS);
 	ck_assert_int_eq(
@@ -127,6 +128,12 @@ TEST(a_file_that_another_has_reserved_is_denied_until_then)
 	ck_assert_int_eq(
 	    guard_write(&policy, "src/api/x.c", NOW + 60000, &why), GUARD_PASS);
 	ck_assert_int_eq(guard_write(&policy, NULL, NOW, &why), GUARD_PASS);
+	/* It has no mail. */
+	strv_add(&policy.tools.deny, "mcp__llmc__mail_send");
+	buf_clear(&why);
+	ck_assert_int_eq(
+	    guard_write(&policy, "src/api/x.c", NOW, &why), GUARD_RESERVED);
+	ck_assert_ptr_nonnull(strstr(why.data, "or ask your parent"));
 }
 
 TEST(our_tools_are_offered_as_the_policy_says)

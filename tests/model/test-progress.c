@@ -143,16 +143,21 @@ TEST(an_outcome_is_judged_after_three_iterations)
 	static const enum severity worse[] = { SEVERITY_HIGH, SEVERITY_HIGH,
 		SEVERITY_CRITICAL };
 
+	ck_assert_int_eq(progress_judge(SEVERITY_NONE, SEVERITY_HIGH, gone, 2),
+	    OUTCOME_PENDING);
+	ck_assert_int_eq(progress_judge(SEVERITY_NONE, SEVERITY_HIGH, gone, 3),
+	    OUTCOME_IMPROVED);
 	ck_assert_int_eq(
-	    progress_judge(SEVERITY_HIGH, gone, 2), OUTCOME_PENDING);
+	    progress_judge(SEVERITY_NONE, SEVERITY_CRITICAL, same, 3),
+	    OUTCOME_IMPROVED);
+	ck_assert_int_eq(progress_judge(SEVERITY_NONE, SEVERITY_HIGH, same, 3),
+	    OUTCOME_UNCHANGED);
+	ck_assert_int_eq(progress_judge(SEVERITY_NONE, SEVERITY_HIGH, worse, 3),
+	    OUTCOME_WORSE);
+	/* It was getting better before anything was done. */
 	ck_assert_int_eq(
-	    progress_judge(SEVERITY_HIGH, gone, 3), OUTCOME_IMPROVED);
-	ck_assert_int_eq(
-	    progress_judge(SEVERITY_CRITICAL, same, 3), OUTCOME_IMPROVED);
-	ck_assert_int_eq(
-	    progress_judge(SEVERITY_HIGH, same, 3), OUTCOME_UNCHANGED);
-	ck_assert_int_eq(
-	    progress_judge(SEVERITY_HIGH, worse, 3), OUTCOME_WORSE);
+	    progress_judge(SEVERITY_CRITICAL, SEVERITY_HIGH, gone, 3),
+	    OUTCOME_UNCHANGED);
 }
 
 #define MINUTE INT64_C(60000)

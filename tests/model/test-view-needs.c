@@ -125,14 +125,10 @@ static const struct {
 	    "{\"head\": {\"overseer_alive\": true, \"overseer\": {\"state\": "
 	    "\"Running\"}}}",
 	    "" },
-	{ "no channel, while there is something to tell of",
+	{ "one ask is one thing, also without a channel",
 	    "{\"head\": {\"auto\": true, \"channel\": false}, \"asks\": "
 	    "{" ASK("a1", "blocked", "checkout", "") "}}",
-	    SAID("a1", "checkout") "channel: no channel is set: "
-				   "none of this is sent to you (llmc "
-				   "config doc people.channels)\n" },
-	{ "not otherwise", "{\"head\": {\"auto\": true, \"channel\": false}}",
-	    "" },
+	    SAID("a1", "checkout") },
 	{ "channels that have failed, whatever is driven",
 	    "{\"head\": {\"channel\": true, \"untold\": {\"since_unix\": "
 	    "1766502000, \"channel\": \"x\", \"why\": \"x: exited with "

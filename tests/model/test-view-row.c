@@ -120,6 +120,12 @@ TEST(a_remark_tells_what_to_do)
 	ck_assert_str_eq(remark.data,
 	    "oversight says stuck; look at it with: llmc task iterations auto-1");
 	buf_clear(&remark);
+	xstrset(&w->finding, "Stuck: the same failure 5 times");
+	view_row_remark(w, &remark);
+	ck_assert_str_eq(remark.data,
+	    "oversight says stuck: Stuck: the same failure 5 times; look at it "
+	    "with: llmc task iterations auto-1");
+	buf_clear(&remark);
 	w->on_hold = true;
 	view_row_remark(w, &remark);
 	ck_assert_str_eq(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
+#include <sys/stat.h>
 
 #include "id.h"
 #include "spool.h"
@@ -81,6 +82,22 @@ expect_drain(const char *dir, int max, int count, const char *want)
 	ck_assert_int_eq(drain_all(dir, max, NULL, hear, &heard, NULL), count);
 	ck_assert_str_eq(heard.text.data, want);
 	buf_release(&heard.text);
+}
+
+/* Somebody has removed the worker's folder, or that of all of them; not what
+ * they are in. */
+TEST(a_folder_that_is_missing_is_made)
+{
+	cleanup_free char *top = xstrdup(unit_path("top"));
+	cleanup_free char *dir = xasprintf("%s/run/adam/spool", top);
+	cleanup_free char *far =
+	    xasprintf("%s/run/adam/spool", unit_path("no"));
+
+	ck_assert_int_eq(mkdir(top, 0700), 0);
+	ck_assert_int_eq(write_number(dir, 1, 1), 0);
+	ck_assert_int_eq(count_files(dir), 1);
+	ck_assert_int_lt(write_number(far, 1, 1), 0);
+	ck_assert(!file_exists(unit_path("no")));
 }
 
 TEST(what_goes_in_comes_out_in_order)
@@ -392,7 +409,7 @@ TEST(what_cannot_be_written_leaves_nothing)
 	ck_assert_int_eq(spool_write(file, 1, event, &err), -ENOTDIR);
 	ck_assert_ptr_nonnull(strstr(err.msg, file));
 	ck_assert_int_eq(
-	    spool_write(unit_path("no/such/dir"), 1, event, NULL), -ENOENT);
+	    spool_write(unit_path("no/such/dir/at"), 1, event, NULL), -ENOENT);
 	ck_assert_int_eq(drain_all(file, 0, NULL, hear, NULL, NULL), -ENOTDIR);
 }
 

@@ -131,6 +131,9 @@ void pause_for_trial(struct auto_mode *mode, const char *words);
 /* The command, the branch or the daemon is another one: try again, if that is
  * why no task is given out. */
 void pause_try_again(struct auto_mode *mode);
+/* A person lets it go on: what its budget allows is granted once more, also to
+ * those whose budget it shares. */
+void pause_grant(const struct auto_mode *mode, struct task *task);
 
 /* May no other task begin for now (quota.h)? Said once, and in the state. */
 bool pause_holds(struct auto_mode *mode);

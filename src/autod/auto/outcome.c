@@ -93,6 +93,8 @@ static void
 outcome_settled(struct auto_mode *mode, const struct task *t)
 {
 	struct core *core = mode->core;
+	const struct task *purse =
+	    task_purse(core->state.tasks, core->state.task_count, t);
 	cleanup_free char *event = t->outcome == OUTCOME_ABORTED ?
 	    xasprintf("aborted/%s", t->id) :
 	    NULL;
@@ -104,6 +106,8 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 		loop_call_request(mode->look); /* its author is told */
 		return;
 	}
+	if (purse != NULL)
+		task_family_ended(state_task(&core->state, purse->id), t);
 	core->state.outcomes[t->outcome]++;
 	core->state.last_task_completion_unix = clock_wall_ms() / 1000;
 	if (good) {
@@ -219,7 +223,7 @@ outcome_without_commit(
 {
 	cleanup_buf struct buf reason = BUF_INIT;
 
-	if (t->held_by == NULL && verification_gave_up(t, &reason)) {
+	if (t->held_by == NULL && verification_gave_up(t, NULL, &reason)) {
 		outcome_settle(mode, t, OUTCOME_FAILED, reason.data);
 		return;
 	}

@@ -231,18 +231,23 @@ least(int64_t here, int64_t there)
 	return here == 0 || (there != 0 && there < here) ? there : here;
 }
 
+/* own: also what is not shared with those that it has spawned. */
 static bool
-is_task_over(const struct settings *s, const struct task *t, struct buf *reason)
+is_purse_over(
+    const struct core *core, const struct task *t, bool own, struct buf *reason)
 {
+	const struct settings *s = core->settings;
 	struct budget budget = {
 		.tokens = least(settings_int(s, "budget.task_tokens"),
 		    t->launch.budget_tokens),
 		.cost = least(settings_amount(s, "budget.task_cost"),
 		    t->launch.budget_cost),
-		.time_ms = least(settings_duration(s, "budget.task_time"),
-		    t->launch.budget_ms),
-		.turns = (int)least(settings_int(s, "budget.task_turns"),
-		    t->launch.budget_turns),
+		.time_ms = own ? least(settings_duration(s, "budget.task_time"),
+				     t->launch.budget_ms) :
+				 0,
+		.turns = own ? (int)least(settings_int(s, "budget.task_turns"),
+				   t->launch.budget_turns) :
+			       0,
 	};
 	struct budget granted = {
 		.tokens = t->tokens_allowed,
@@ -250,14 +255,47 @@ is_task_over(const struct settings *s, const struct task *t, struct buf *reason)
 		.time_ms = t->time_allowed_ms,
 		.turns = t->turns_allowed,
 	};
-	struct budget spent = {
-		.tokens = t->tokens,
-		.cost = t->spent.cost,
-		.time_ms = task_attempt_time(t, clock_wall_ms()),
-		.turns = t->turns_before + t->turns,
-	};
+	struct budget spent =
+	    task_family_spent(core->state.tasks, core->state.task_count, t);
 
+	spent.time_ms = task_attempt_time(t, clock_wall_ms());
+	spent.turns = t->turns_before + t->turns;
 	return budget_reached(&budget, &granted, &spent, "task", reason);
+}
+
+static bool
+is_task_over(const struct core *core, const struct task *t, struct buf *reason)
+{
+	const struct state *state = &core->state;
+	const struct task *purse = t;
+
+	if (is_purse_over(core, t, true, reason))
+		return true;
+	while ((purse = task_purse(state->tasks, state->task_count, purse)) !=
+	    NULL)
+		if (is_purse_over(core, purse, false, reason)) {
+			buf_addf(
+			    reason, ", which it shares with %s", purse->id);
+			return true;
+		}
+	return false;
+}
+
+void
+pause_grant(const struct auto_mode *mode, struct task *t)
+{
+	const struct state *state = &mode->core->state;
+
+	while (t != NULL) {
+		const struct task *purse =
+		    task_purse(state->tasks, state->task_count, t);
+		struct budget spent =
+		    task_family_spent(state->tasks, state->task_count, t);
+
+		t->tokens_allowed = spent.tokens;
+		t->cost_allowed = spent.cost;
+		t = purse != NULL ? state_task(state, purse->id) : NULL;
+	}
 }
 
 static bool
@@ -311,7 +349,7 @@ pause_at_task_budget(struct auto_mode *mode, struct agent *agent)
 
 	/* What a reviewer uses counts for the task that it reviews. */
 	if (t == NULL || review_is(t) || !is_at_work(mode, agent) ||
-	    !is_task_over(mode->core->settings, t, &reason))
+	    !is_task_over(mode->core, t, &reason))
 		return false;
 	buf_addf(&reason, "; continue with: llmc task retry %s", t->id);
 	EMIT(mode->core, EVENT_BUDGET, .scope = "task",
@@ -514,16 +552,15 @@ auto_held(void *arg, struct agent *agent, const char *words)
 
 /* For these reasons; true: there was something to resume. */
 static bool
-resume_worker(struct agent *agent, unsigned may, const char *note,
-    struct hold_change *ret_change)
+resume_worker(const struct auto_mode *mode, struct agent *agent, unsigned may,
+    const char *note, struct hold_change *ret_change)
 {
 	struct task *t = auto_task(agent);
 	bool held = hold_resume(agent, may, note, ret_change);
 
 	if (t != NULL && (ret_change->cleared & WORKER_HOLD_BUDGET) != 0) {
 		/* Grant the same amount again. */
-		t->tokens_allowed = t->tokens;
-		t->cost_allowed = t->spent.cost;
+		pause_grant(mode, t);
 		t->turns_allowed = t->turns_before + t->turns;
 		t->time_allowed_ms = task_attempt_time(t, clock_wall_ms());
 	}
@@ -561,7 +598,8 @@ resume_if_over(struct auto_mode *mode)
 		struct hold_change change;
 
 		if (agent->worker->over_budget)
-			resume_worker(agent, WORKER_HOLD_BUDGET, NULL, &change);
+			resume_worker(
+			    mode, agent, WORKER_HOLD_BUDGET, NULL, &change);
 	}
 	loop_call_request(mode->look);
 }
@@ -598,7 +636,8 @@ pause_patrol(struct auto_mode *mode)
 
 		if (agent->worker->off_hours && !agent_is_taken(agent) &&
 		    hours_open(&hours, time_zone_offset, clock_wall_ms()))
-			resume_worker(agent, WORKER_HOLD_HOURS, NULL, &change);
+			resume_worker(
+			    mode, agent, WORKER_HOLD_HOURS, NULL, &change);
 	}
 }
 
@@ -635,8 +674,8 @@ change_to_json(const struct worker *w, const struct hold_change *change)
 /* named: it goes on past the budget of the day if that was a reason. True: it
  * goes on. */
 static bool
-resume_one(struct agent *agent, bool named, const char *note,
-    struct buf *report, struct json_object *changes)
+resume_one(const struct auto_mode *mode, struct agent *agent, bool named,
+    const char *note, struct buf *report, struct json_object *changes)
 {
 	const struct worker *w = agent->worker;
 	struct hold_change change = { 0 };
@@ -647,7 +686,7 @@ resume_one(struct agent *agent, bool named, const char *note,
 			tell_nothing(w, true, report);
 		return false;
 	}
-	held = resume_worker(agent, HOLD_ANY, note, &change);
+	held = resume_worker(mode, agent, HOLD_ANY, note, &change);
 	if (w->status == WORKER_LIMITED && change.left == 0) {
 		buf_addf(report, "\n%s waits for its limit no longer", w->name);
 		turn_failure_over(agent);
@@ -684,7 +723,8 @@ resume_workers(struct auto_mode *mode, const char *name, const char *note,
 		const char *worker = agent->worker->name;
 
 		if ((name == NULL || strcmp(name, worker) == 0) &&
-		    resume_one(agent, name != NULL, note, report, changes))
+		    resume_one(
+			mode, agent, name != NULL, note, report, changes))
 			json_object_array_add(
 			    list, json_object_new_string(worker));
 	}
@@ -707,13 +747,15 @@ resume_tasks(struct auto_mode *mode, const char *name, const char *note,
 		    !task_asks(t))
 			continue;
 		/* op_park_task() goes on with one that is being parked. */
-		if (task_unpark(t, note, clock_wall_ms()) < 0)
+		if (task_unpark(t, note, clock_wall_ms()) < 0) {
 			task_answer(t, note);
-		else
+		} else {
+			pause_grant(mode, t);
 			/* What it asked is for the person alone: agents read
 			 * events. */
 			EMIT(mode->core, EVENT_TASK_RESUMED, .task = t->id,
 			    .text = asked ? NULL : note);
+		}
 		persist_changed(mode->core);
 		json_object_array_add(list, json_object_new_string(t->id));
 	}

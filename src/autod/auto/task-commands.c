@@ -338,6 +338,7 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 	if (!find_ours(mode, call, name, &ours))
 		return;
 	if (ours != NULL && task_unpark(ours, NULL, clock_wall_ms()) == 0) {
+		pause_grant(mode, ours);
 		persist_changed(mode->core);
 		EMIT(mode->core, EVENT_TASK_RESUMED, .task = ours->id);
 		loop_call_request(mode->look);

@@ -71,6 +71,7 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	if (t == NULL)
 		return false;
 	task_turn_ended(t);
+	xstrset(&t->attempt.session, agent->worker->session.id);
 	agent->worker->stalls = 0;
 	words = last_words;
 	parser = session_transcript(agent->session);
@@ -96,7 +97,8 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	    t->launch.contract == NULL && !outcome_is_believed(t);
 	facts->check_wanted =
 	    settings_string(settings, "auto.check_command")[0] != '\0' ||
-	    t->launch.contract != NULL || t->launch.scope_paths != NULL;
+	    t->launch.contract != NULL || t->launch.scope_paths != NULL ||
+	    task_is_child(t);
 	facts->turns = task_attempt_turns(t);
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
@@ -220,6 +222,7 @@ turn_policy_judged(void *arg, struct agent *agent, enum turn_action action,
 {
 	struct auto_mode *mode = arg;
 	struct task *t = auto_task(agent);
+	cleanup_buf struct buf why = BUF_INIT;
 
 	switch (action) {
 	case TURN_NUDGE:
@@ -230,6 +233,12 @@ turn_policy_judged(void *arg, struct agent *agent, enum turn_action action,
 		after_landing_begin(mode, agent);
 		break;
 	case TURN_CHECK:
+		if (t != NULL && verification_gave_up(t, head, &why)) {
+			/* Its work is salvaged with the worker's tree. */
+			outcome_settle(mode, t, OUTCOME_FAILED, why.data);
+			outcome_attempt_failed(mode, agent, why.data);
+			break;
+		}
 		if (!POLICY_ASK(mode, team, verify, agent, head))
 			check_or_finish(mode, agent, head);
 		break;

@@ -17,6 +17,7 @@
 #include "obstacle.h"
 #include "persist.h"
 #include "state-book.h"
+#include "worker.h"
 #include "workspace.h"
 
 #define RETRY_MS 1000 /* a full disk may have space again by then */
@@ -187,6 +188,21 @@ gate(struct persist *p, bool after, struct err *err)
 	return p->gate_fn != NULL ? p->gate_fn(after, err, p->gate_arg) : 0;
 }
 
+/* A state that has lost its workers shows where that was. */
+static void
+log_counts(const struct state *state)
+{
+	size_t automatic = 0, busy = 0;
+
+	for (size_t i = 0; i < state->count; i++) {
+		automatic += worker_is_auto(state->workers[i]->name);
+		busy += worker_in_turn(state->workers[i]->status);
+	}
+	log_debug("saved: %zu workers, %zu of them auto, %zu in a turn; %zu "
+		  "tasks",
+	    state->count, automatic, busy, state->task_count);
+}
+
 static int
 save(struct persist *p, struct err *err)
 {
@@ -211,6 +227,7 @@ save(struct persist *p, struct err *err)
 	if (r < 0)
 		return r;
 	p->named = true;
+	log_counts(&core->state);
 	heartbeat_saved(core->heartbeat);
 	return gate(p, true, err);
 }

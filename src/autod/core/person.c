@@ -228,19 +228,21 @@ person_escalate(struct core *core, const struct escalation *what)
 	send_escalation(core, what);
 }
 
-#define NODE "node/"
-#define PLAN "plan/"
+#define NODE   "node/"
+#define PLAN   "plan/"
+#define REVIEW "review/"
 
 /* Events that need a person, and those that settle an ask. */
 static const struct {
 	enum event_kind kind;
 	enum ask_kind ask; /* NONE: the ask is settled */
-	const char *about; /* NODE, PLAN: of a goal; or the key */
+	const char *about; /* NODE, REVIEW: of a node; PLAN: of a goal; or the
+			    * key */
 	const char *command; /* the goal follows; NULL = an answer helps */
 } follows[] = {
 	{ EVENT_ASSIGNMENT_ESCALATED, ASK_BLOCKED, NODE, NULL },
 	{ EVENT_PLAN_FAILED, ASK_FAILURE, PLAN, "llmc goal plan " },
-	{ EVENT_PLAN_REVIEW_NEEDED, ASK_APPROVAL, PLAN, "llmc goal show " },
+	{ EVENT_PLAN_REVIEW_NEEDED, ASK_APPROVAL, REVIEW, "llmc goal show " },
 	{ EVENT_NODE_TODO, ASK_NONE, NODE, NULL },
 	{ EVENT_NODE_QUEUED, ASK_NONE, NODE, NULL },
 	{ EVENT_NODE_IN_PROGRESS, ASK_NONE, NODE, NULL },
@@ -257,6 +259,26 @@ static const struct {
 	{ EVENT_LANDED, ASK_NONE, "branch-told", NULL },
 };
 
+/* A plan that was changed, a goal that is over and a node that has ended need
+ * no review. */
+static void
+settle_reviews(struct core *core, const struct event *event, bool of_goal)
+{
+	cleanup_free char *key =
+	    xasprintf(REVIEW "%s/%s", event->goal != NULL ? event->goal : "",
+		event->node != NULL ? event->node : "");
+
+	if (!of_goal || event->kind == EVENT_NODE_TODO ||
+	    event->kind == EVENT_NODE_QUEUED ||
+	    event->kind == EVENT_NODE_IN_PROGRESS)
+		return;
+	for (size_t i = core->state.ask_count; i-- > 0;)
+		if (event->node != NULL ?
+			strcmp(core->state.asks[i]->key, key) == 0 :
+			text_begins(core->state.asks[i]->key, key))
+			asks_resolve(core, core->state.asks[i]->key);
+}
+
 static void
 follow(struct core *core, const struct event *event)
 {
@@ -268,7 +290,8 @@ follow(struct core *core, const struct event *event)
 		i++;
 	if (i == nitems(follows) || core->book == NULL)
 		return;
-	node = strcmp(follows[i].about, NODE) == 0;
+	node = strcmp(follows[i].about, NODE) == 0 ||
+	    strcmp(follows[i].about, REVIEW) == 0;
 	plan = strcmp(follows[i].about, PLAN) == 0;
 	if ((node || plan) && event->goal == NULL)
 		return;
@@ -277,8 +300,13 @@ follow(struct core *core, const struct event *event)
 	    node && event->node != NULL ? event->node : "");
 	if (follows[i].ask == ASK_NONE) {
 		asks_resolve(core, key);
+		settle_reviews(core, event, node || plan);
 		return;
 	}
+	/* What an agent says itself stays, whatever is found later. */
+	if (text_is(event->class, PLAN_REVIEW_GUARD) &&
+	    state_ask(&core->state, key) != NULL)
+		return;
 	if (follows[i].command != NULL)
 		command = xasprintf("%s%s", follows[i].command, event->goal);
 	asks_open(core,

@@ -176,6 +176,7 @@ agent_forget(struct agent *agent)
 	w->checked_tests = 0;
 	xstrset(&w->task, NULL);
 	xstrset(&w->health, NULL);
+	xstrset(&w->finding, NULL);
 	xstrset(&agent->last_check, NULL);
 	agent->compacted = false;
 	agent->context = 0;

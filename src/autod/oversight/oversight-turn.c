@@ -136,16 +136,21 @@ judge(
 	const struct progress_policy policy = {
 		.by_hand = !auto_drives(floor->mode, agent),
 	};
+	cleanup_buf struct buf finding = BUF_INIT;
+	struct detection worst;
 
 	if (w->open == NULL)
 		return;
 	oversight_tell_fleet(floor, agent->worker->name, w->open);
 	oversight_act_given(floor, w, agent->worker->name, false);
+	w->observed = floor->config.mode == OVERSIGHT_OBSERVE;
 	watched_judge(w, agent->worker->name, &policy);
-	if (w->status == OVERSIGHT_PAUSED &&
-	    floor->config.mode == OVERSIGHT_OBSERVE)
-		w->status = OVERSIGHT_CRITICAL;
 	xstrset(&agent->worker->health, oversight_status_words[w->status]);
+	if (w->status != OVERSIGHT_HEALTHY && watched_worst(w, &worst)) {
+		progress_reason(&worst, &finding);
+		detection_release(&worst);
+	}
+	xstrset(&agent->worker->finding, finding.len > 0 ? finding.data : NULL);
 	persist_changed(floor->core);
 	oversight_act_log(floor, w, agent);
 	loop_call_request(floor->settle);

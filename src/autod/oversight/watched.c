@@ -102,7 +102,7 @@ static void
 tell_outcome(struct watched *w, const struct watched_trial *t)
 {
 	enum progress_outcome outcome =
-	    progress_judge(t->before, t->after, t->count);
+	    progress_judge(t->prior, t->before, t->after, t->count);
 	struct json_object *record = json_object_new_object();
 	struct json_object *json = json_object_new_object();
 
@@ -120,6 +120,9 @@ take(struct watched *w, const struct iteration *iteration, bool tell)
 	struct watched_carry *carry;
 	size_t kept = 0;
 
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		w->prior[i] =
+		    behaviour_severity(w->behaviour, (enum detection_type)i);
 	behaviour_add(w->behaviour, iteration);
 	carry = &w->carry;
 	carry->number = iteration->number;
@@ -166,8 +169,10 @@ take(struct watched *w, const struct iteration *iteration, bool tell)
 }
 
 static void
-add_trial(struct watched *w, const struct watched_trial *trial)
+add_trial(struct watched *w, const struct watched_trial *trial, bool observed)
 {
+	if (trial->level <= STEP_LOG || observed)
+		return;
 	w->trials =
 	    xreallocarray(w->trials, w->trial_count + 1, sizeof *w->trials);
 	w->trials[w->trial_count++] = *trial;
@@ -190,9 +195,11 @@ replay_intervention(struct watched *w, struct json_object *json)
 	add_trial(w,
 	    &(struct watched_trial){ .type = (enum detection_type)type,
 		.level = (enum progress_step)level,
+		.prior = w->prior[type],
 		.before = (enum severity)severity,
 		.iteration = json_int_or(json, "iteration", 0),
-		.context = strcmp(by, "context") == 0 });
+		.context = strcmp(by, "context") == 0 },
+	    strcmp(by, "observe") == 0);
 }
 
 static bool
@@ -355,7 +362,13 @@ check_to_json(struct watched *w, enum severity worst)
 	struct behaviour_metrics metrics;
 
 	behaviour_measure(w->behaviour, &metrics);
-	w->status = oversight_status(worst, watched_waits(w));
+	w->status = oversight_status(worst, watched_waits(w) && !w->observed);
+	/* What is critical is not healthy, also where it is only noted. */
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		if (w->status == OVERSIGHT_HEALTHY &&
+		    behaviour_severity(w->behaviour, (enum detection_type)i) ==
+			SEVERITY_CRITICAL)
+			w->status = OVERSIGHT_WARNING;
 	json_set_string(check, "status", oversight_status_words[w->status]);
 	json_set(check, "metrics", behaviour_metrics_to_json(&metrics));
 	json_set(check, "detections", behaviour_to_json(w->behaviour));
@@ -410,6 +423,7 @@ watched_delivered(struct watched *w, const char *worker,
 {
 	struct watched_trial trial = { .type = detection->type,
 		.level = w->due[detection->type],
+		.prior = w->prior[detection->type],
 		.before = detection->severity,
 		.iteration = w->count,
 		.context = w->giving[detection->type].context };
@@ -421,7 +435,7 @@ watched_delivered(struct watched *w, const char *worker,
 		progress_silence(&w->progress, detection->type);
 	w->due[detection->type] = STEP_NONE;
 	w->giving[detection->type] = (struct watched_giving){ 0 };
-	add_trial(w, &trial);
+	add_trial(w, &trial, observed);
 	json_set_string(json, "type", detection_type_words[trial.type]);
 	json_set_string(json, "level", progress_step_words[trial.level]);
 	json_set_string(json, "severity", severity_words[trial.before]);

@@ -52,6 +52,7 @@ struct watched_carry {
 struct watched_trial {
 	enum detection_type type;
 	enum progress_step level;
+	enum severity prior; /* an iteration before that */
 	enum severity before, after[PROGRESS_PATIENCE];
 	int count;
 	int64_t iteration;
@@ -75,6 +76,8 @@ struct watched {
 	enum progress_step due[DETECTION_TYPES]; /* not delivered yet */
 	struct watched_giving giving[DETECTION_TYPES];
 	int64_t count; /* iterations */
+	enum severity prior[DETECTION_TYPES]; /* at the one before the last */
+	bool observed; /* nothing is done about what is found */
 	enum oversight_status status; /* after the last one that was judged */
 	char *tree; /* of the last snapshot, "" = none */
 	char *objective; /* of the last iteration, NULL = none */
@@ -115,7 +118,8 @@ bool watched_waits(const struct watched *watched);
 
 /* What is due of this type has reached the session, or was done. After a pause
  * it goes on only if a person lets it, who has seen what was found then.
- * observed: nothing was done but to record it. */
+ * observed: nothing was done but to record it. What is only noted or observed
+ * is no intervention, so nobody asks whether it has helped. */
 void watched_delivered(struct watched *watched, const char *worker,
     const struct detection *detection, bool observed);
 

@@ -294,8 +294,7 @@ fill_team(struct show_floor *show, struct json_object *view)
 	struct json_object *team = view_of(view, "team");
 
 	json_set_int(team, "mail_open", (int64_t)team_post_count(floor, NULL));
-	json_set_int(
-	    team, "mail_person", (int64_t)team_post_count(floor, ACTOR_PERSON));
+	json_set_int(team, "mail_person", (int64_t)team_post_unread(floor));
 	json_set_int(
 	    team, "questions", (int64_t)team_requests_count(floor->requests));
 	json_set_int(team, "reservations", (int64_t)team_reserve_count(floor));

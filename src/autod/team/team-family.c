@@ -379,7 +379,7 @@ leaves_children(const struct task *t)
 
 /* What its parent gets to know. */
 static struct json_object *
-result_of(const struct task *t)
+result_of(const struct task *t, const char *session)
 {
 	cleanup_free char *id = task_attempt_id(t), *actor = task_actor(t);
 	struct json_object *json = json_object_new_object();
@@ -387,6 +387,7 @@ result_of(const struct task *t)
 	json_set_string(json, "task_id", t->id);
 	json_set_string(json, "run_id", id);
 	json_set_string(json, "actor_id", actor);
+	json_set_string(json, "session_id", session);
 	json_set_string(json, "role", t->launch.role);
 	json_set_string(json, "label", t->launch.label);
 	json_set_string(json, "title", t->title);
@@ -426,10 +427,11 @@ post_result(
 	const char *session =
 	    w != NULL && text_is(w->work_of, t->id) && w->session.id != NULL ?
 	    w->session.id :
-	    run;
+	    t->attempt.session != NULL ? t->attempt.session :
+					 TEAM_NO_SESSION;
 	cleanup_free char *subject = xasprintf("agent.completed:%s", session);
 	cleanup_free char *key = xasprintf("completed/%s", run), *cut = NULL;
-	cleanup_json struct json_object *data = result_of(t);
+	cleanup_json struct json_object *data = result_of(t, session);
 	struct mail_draft draft = { .key = key,
 		.to = to,
 		.subject = subject,

@@ -67,6 +67,8 @@ void team_floor_free(struct team_floor *floor);
 
 /* How much mail is open; actor: of this recipient, NULL = of all. */
 size_t team_post_count(const struct team_floor *floor, const char *actor);
+/* How much mail to a person is unread, and is no ask. */
+size_t team_post_unread(const struct team_floor *floor);
 /* How many reservations are open. */
 size_t team_reserve_count(const struct team_floor *floor);
 

@@ -171,9 +171,13 @@ to_answer(const struct reservation *r, const char *actor)
 }
 
 static void
-refuse_conflict(struct server_call *call, const struct reservation *r,
-    const char *path, int64_t now)
+refuse_conflict(struct team_floor *floor, struct server_call *call,
+    const char *actor, const struct reservation *r, const char *path,
+    int64_t now)
 {
+	const struct task *task = team_actor_task(floor, actor);
+	bool has_mail = team_fleet_has_tool(floor->core->settings,
+	    task != NULL ? &task->launch : NULL, "mcp__llmc__mail_send");
 	cleanup_free char *owner = reservation_owner(r);
 	cleanup_buf struct buf words = BUF_INIT;
 
@@ -188,9 +192,9 @@ refuse_conflict(struct server_call *call, const struct reservation *r,
 		    r->path[0] != '\0' ? r->path : "everything");
 	if (r->reason != NULL)
 		buf_addf(&words, ": %s", r->reason);
-	buf_adds(&words,
-	    ". Nothing was reserved. Work on something else first, or send "
-	    "its owner mail.");
+	buf_addf(&words,
+	    ". Nothing was reserved. Work on something else first, or %s.",
+	    has_mail ? "send its owner mail" : "ask your parent");
 	serve_refuse(call, API_E_CONFLICT, "%s", words.data);
 }
 
@@ -212,7 +216,8 @@ is_taken(struct team_floor *floor, struct server_call *call, const char *actor,
 		for (size_t p = 0; paths[p] != NULL; p++)
 			if (reservation_blocks(
 				r, here ? actor : "", paths[p], now)) {
-				refuse_conflict(call, r, paths[p], now);
+				refuse_conflict(
+				    floor, call, actor, r, paths[p], now);
 				return true;
 			}
 	}
@@ -329,8 +334,8 @@ on_reserved(void *arg, const struct reservation *taken)
 		json_object_array_add(list, to_answer(r, r->actor));
 	}
 	if (taken != NULL) {
-		refuse_conflict(
-		    this->call, taken, this->list[at]->path, clock_wall_ms());
+		refuse_conflict(floor, this->call, this->list[at]->actor, taken,
+		    this->list[at]->path, clock_wall_ms());
 		json_object_put(result);
 	} else {
 		team_guard_changed(floor);

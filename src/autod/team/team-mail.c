@@ -574,6 +574,14 @@ show_rows(struct team_floor *floor, struct json_object *rows,
 			mail_free(mail);
 			continue;
 		}
+		if (text_begins(mail->subject, "spawn.accepted:") &&
+		    mail->data != NULL) {
+			struct json_object *data = json_object_get(mail->data);
+
+			team_spawn_sessions(floor, data);
+			mail_set_data(mail, data);
+			json_object_put(data);
+		}
 		json_object_array_add(shown, view(mail, list->whole));
 		if ((list->whole || !is_long(mail)) && is_own(list, mail)) {
 			/* It was shown to whom it is addressed. Takes it. */
@@ -694,7 +702,9 @@ on_show(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "there is no mail %s; see: llmc mail inbox --all", id);
 	else {
-		end_ask(floor, id);
+		if (!json_bool_or(json_object_array_get_idx(shown, 0),
+			"ack_required", false))
+			end_ask(floor, id);
 		plan_call_answer(floor->plan, call, NULL,
 		    json_object_get(json_object_array_get_idx(shown, 0)));
 	}

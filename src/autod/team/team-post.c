@@ -3,6 +3,7 @@
 #include "base.h"
 #include "agent.h"
 #include "api.h"
+#include "asks.h"
 #include "attempt.h"
 #include "auto.h"
 #include "book.h"
@@ -121,6 +122,7 @@ tell(struct team_floor *floor, const struct mail *mail, const char *worker,
 	person_escalate(floor->core,
 	    &(struct escalation){ .level = level,
 		.event = event,
+		.asked = state_ask(&floor->core->state, event) != NULL,
 		.title = title,
 		.text = text,
 		.signature = event,
@@ -149,6 +151,22 @@ tell_of(struct team_floor *floor, const struct mail *mail)
 		mail->subject, (int)len, mail->body,
 		mail->body[len] != '\0' ? "..." : "", mail->id);
 
+	/* It waits for an answer, so it is an ask. */
+	if (mail->ack_required) {
+		cleanup_free char *command =
+		    xasprintf("llmc mail ack %s", mail->id);
+
+		asks_open(floor->core,
+		    &(struct ask_draft){ .kind = ASK_APPROVAL,
+			.level = levels[mail->kind],
+			.key = event,
+			.title = title,
+			.words = text,
+			.command = command,
+			.worker = mail->from_worker,
+			.goal = mail->goal,
+			.stays = true });
+	}
 	tell(floor, mail, mail->from_worker, levels[mail->kind], event, title,
 	    text);
 }
@@ -387,6 +405,22 @@ team_post_count(const struct team_floor *floor, const char *actor)
 		    BOOK_VALUES(BOOK_T(actor)), &count, NULL);
 	else
 		count = box != NULL ? (int64_t)box->count : 0;
+	return (size_t)count;
+}
+
+/* What a person has no ask of. */
+size_t
+team_post_unread(const struct team_floor *floor)
+{
+	int64_t count = 0;
+
+	if (floor->open)
+		book_get_int(floor->core->book,
+		    "SELECT count(*) FROM mail AS r"
+		    " WHERE r.actor_id = $1 AND r.status = 'open'"
+		    " AND json_extract(r.body, '$.alerted') IS NOT 1"
+		    " AND json_extract(r.body, '$.ack_required') IS NOT 1",
+		    BOOK_VALUES(BOOK_T(ACTOR_PERSON)), &count, NULL);
 	return (size_t)count;
 }
 

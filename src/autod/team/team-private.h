@@ -322,6 +322,12 @@ struct spawn_letter {
 	bool stored; /* there is such a goal: the mail belongs to it */
 	bool answered; /* the agent learns the answer without its mail */
 };
+/* The id of the session of one that has none yet. */
+#define TEAM_NO_SESSION "none yet"
+
+/* Those of the agents of a spawn.accepted that have one by now. */
+void team_spawn_sessions(struct team_floor *floor, struct json_object *body);
+
 /* Its words are cut if they are too long. */
 void spawn_mail_answer(
     const struct spawn_letter *letter, struct json_object *body, bool accepted);

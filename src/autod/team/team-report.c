@@ -352,6 +352,8 @@ spawned_row(
 
 	json_set_string(row, "actor_id", launch->actor);
 	set(row, "parent_actor_id", launch->parent_actor);
+	json_set_string(row, "root_actor_id", ACTOR_OVERSEER);
+	json_set_string(row, "session_id", TEAM_NO_SESSION);
 	json_set_int(row, "depth", launch->depth);
 	json_set_int(row, "max_depth", launch->max_depth);
 	json_set_int(row, "local_max_depth", launch->local_max_depth);
@@ -401,6 +403,7 @@ root_row(struct team_floor *floor, struct agent *agent, const struct task *task)
 
 	json_set_string(row, "actor_id", actor);
 	json_set_string(row, "parent_actor_id", ACTOR_OVERSEER);
+	json_set_string(row, "root_actor_id", ACTOR_OVERSEER);
 	json_set_int(row, "depth", place.depth);
 	json_set_int(row, "max_depth", place.max_depth);
 	json_set_int(row, "local_max_depth", place.local_max_depth);

@@ -121,6 +121,25 @@ cut_words(struct json_object *json)
 	}
 }
 
+/* With its texts cut, if it is too long for mail. */
+static int
+post_cut(struct team_floor *floor, struct mail_draft *draft, char **ret_id)
+{
+	cleanup_json struct json_object *cut = NULL;
+	struct err err = { 0 };
+	int r = team_mail_post(floor, draft, ret_id, &err);
+
+	if (r == -E2BIG) {
+		json_object_deep_copy(draft->data, &cut, NULL);
+		cut_words(cut);
+		draft->data = cut;
+		r = team_mail_post(floor, draft, ret_id, &err);
+	}
+	if (r < 0)
+		log_debug("%s: %s", draft->key, err.msg);
+	return r;
+}
+
 void
 spawn_mail_answer(
     const struct spawn_letter *l, struct json_object *body, bool accepted)
@@ -128,25 +147,14 @@ spawn_mail_answer(
 	cleanup_free char *id = NULL;
 	cleanup_free char *subject = xasprintf("spawn.%s:%s:%s",
 	    accepted ? "accepted" : "denied", l->goal, l->request);
-	cleanup_json struct json_object *cut = NULL;
 	struct mail_draft draft = { .key = l->request,
 		.to = l->actor,
 		.to_worker = l->worker,
 		.subject = subject,
 		.data = body,
 		.goal = l->stored ? l->goal : NULL };
-	struct err err = { 0 };
-	int r = team_mail_post(l->floor, &draft, &id, &err);
 
-	if (r == -E2BIG) {
-		json_object_deep_copy(body, &cut, NULL);
-		cut_words(cut);
-		draft.data = cut;
-		r = team_mail_post(l->floor, &draft, &id, &err);
-	}
-	if (r < 0)
-		log_debug("%s: %s", l->request, err.msg);
-	else if (l->answered)
+	if (post_cut(l->floor, &draft, &id) == 0 && l->answered)
 		team_mail_settle(l->floor, id);
 }
 
@@ -363,6 +371,8 @@ fill_node(const struct asked *a, size_t i, struct plan_node *node)
 
 	xstrset(&launch->parent, a->task->id);
 	xstrset(&launch->parent_actor, a->actor);
+	xstrset(&launch->root_actor, ACTOR_OVERSEER);
+	launch->own_budget = json_bool_or(entry, "ownBudget", false);
 	/* What its worker may not do, those below it may not either. */
 	strv_add_all(
 	    &launch->confined_by, strv_const(a->task->launch.confined_by));
@@ -498,6 +508,7 @@ spawned_agents(const struct asked *a, struct plan_node *const *nodes)
 			continue;
 		one = json_object_new_object();
 		json_set_string(one, "actor_id", v->actor);
+		json_set_string(one, "session_id", TEAM_NO_SESSION);
 		json_set_int(one, "depth", v->place.depth);
 		json_set_int(one, "local_max_depth", v->place.local_max_depth);
 		if (v->clamped)
@@ -517,6 +528,22 @@ add_words(const struct asked *a, struct json_object *body)
 	json_set_string(body, "message", spawn_decision_message(&a->decision));
 	json_set_string(
 	    body, "suggestion", spawn_decision_suggestion(&a->decision));
+}
+
+void
+team_spawn_sessions(struct team_floor *floor, struct json_object *body)
+{
+	struct json_object *list = json_member(body, "spawned_agents");
+
+	for (size_t i = 0; i < json_length(list); i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+		const struct agent *agent = team_actor_agent(
+		    floor, json_string_or(one, "actor_id", ""));
+
+		if (agent != NULL && agent->worker->session.id != NULL)
+			json_set_string(
+			    one, "session_id", agent->worker->session.id);
+	}
 }
 
 /* What the tool says: the body of the answering mail, or that it comes. Owned
@@ -539,6 +566,36 @@ result_of(struct json_object *params, const char *id, struct json_object *body)
 	json_set_bool(result, "accepted",
 	    json_object_object_get_ex(body, "spawned_agents", NULL));
 	return result;
+}
+
+/* The request is a message to the overseer, which answers it at once. */
+static void
+record_request(struct asked *a, bool stored)
+{
+	cleanup_json struct json_object *body = json_object_new_object();
+	cleanup_free char *key = xasprintf("%s/request", a->id);
+	cleanup_free char *subject = xasprintf("spawn.request:%s:%s",
+	    a->goal_id, a->node != NULL ? a->node->id : a->task->id);
+	cleanup_free char *id = NULL;
+	struct mail_draft draft = { .key = key,
+		.from = a->actor,
+		.from_worker = a->agent->worker->name,
+		.to = ACTOR_OVERSEER,
+		.subject = subject,
+		.data = body,
+		.kind = MAIL_INSTRUCTION,
+		.ack_required = true,
+		.goal = stored ? a->goal_id : NULL };
+
+	json_set_string(body, "spawn_reason",
+	    json_string_or(a->params, "spawn_reason", ""));
+	json_set_int(body, "caller_depth", a->facts.place.depth);
+	json_set_int(body, "caller_max_depth", a->facts.place.max_depth);
+	json_set_int(
+	    body, "caller_local_max_depth", a->facts.place.local_max_depth);
+	json_set(body, "requested_subagents", json_object_get(a->list));
+	if (post_cut(a->floor, &draft, &id) == 0)
+		team_mail_settle(a->floor, id);
 }
 
 static void
@@ -564,6 +621,7 @@ answer(struct asked *a, struct server_call *call)
 	json_set(
 	    body, "denied_agents", spawn_denied_agents(&a->decision, a->list));
 	add_words(a, body);
+	record_request(a, letter.stored && a->plan != NULL);
 	spawn_mail_answer(&letter, body, a->decision.accepted > 0);
 	plan_call_answer(a->floor->plan, call,
 	    letter.stored ? a->goal_id : NULL,
@@ -585,9 +643,11 @@ answer_again(
 		serve_refuse(call, API_FAILED,
 		    "the answer to this call cannot be read; see: "
 		    "agent_status");
-	else
+	else {
+		team_spawn_sessions(a->floor, mail->data);
 		serve_reply(
 		    plan->core, call, result_of(a->params, a->id, mail->data));
+	}
 }
 
 static void

@@ -59,7 +59,6 @@ struct review {
 	struct team_floor *floor;
 	const struct agent *agent;
 	struct place place; /* with a goal */
-	const char *key; /* mail with the same one is sent once */
 	const char *code; /* of the reason, for programs */
 	const char *reason; /* a sentence */
 };
@@ -102,6 +101,7 @@ tell(const struct review *review, const struct plan *plan, const char *actor,
 		.receipt = receipt,
 		.count = plan != NULL ? plan->goal->version : 0,
 		.actor = actor,
+		.class = review->code,
 		.reason = review->reason,
 		.data = data.data });
 }
@@ -119,8 +119,11 @@ send_review(
 	cleanup_json struct json_object *meta = meta_of(review, plan, actor);
 	cleanup_free char *subject =
 	    xasprintf("plan.review_needed:%s", review->place.goal);
+	/* One for a node. */
+	cleanup_free char *key =
+	    xasprintf("review/%s/%s", review->place.goal, review->place.node);
 	const struct mail_draft draft = {
-		.key = review->key,
+		.key = key,
 		.from = actor,
 		.from_worker = review->agent->worker->name,
 		.to = ACTOR_PERSON,
@@ -148,20 +151,20 @@ on_review(void *arg, struct server_call *call, struct json_object *params)
 	const char *reason = json_string_or(params, "reason", "");
 	const char *suggestion = json_string_or(params, "suggestion", NULL);
 	cleanup_json struct json_object *data = NULL;
-	cleanup_free char *key = NULL;
+	cleanup_free char *words = suggestion == NULL ?
+	    xstrdup(reason) :
+	    xasprintf("%s; it suggests: %s", reason, suggestion);
 	struct json_object *result;
 	struct review review;
 	struct err err = { 0 };
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
-	key = xasprintf("review/%s", json_string_or(params, "call", reason));
 	review = (struct review){ .floor = floor,
 		.agent = agent,
 		.place = place_of(task),
-		.key = key,
 		.code = "replan",
-		.reason = reason };
+		.reason = words };
 	data = json_object_new_object();
 	json_set_string(data, "reason", reason);
 	if (suggestion != NULL)
@@ -178,7 +181,7 @@ on_review(void *arg, struct server_call *call, struct json_object *params)
 		result = json_object_new_object();
 		json_set_bool(result, "sent", true);
 		json_set_string(result, "message",
-		    "A person was told. Do what can be done of your task as it "
+		    "A person finds it in llmc asks. Do what can be done of your task as it "
 		    "is, and say in your report what could not.");
 		plan_call_answer(floor->plan, call, NULL, result);
 	}
@@ -198,20 +201,16 @@ count_violation(struct team_floor *floor, struct agent *agent,
 	task->attempt.violations++;
 	persist_changed(floor->core);
 	if (task->attempt.violations == VIOLATIONS_MAX) {
-		cleanup_free char *run = task_attempt_id(task);
-		cleanup_free char *key = xasprintf("guard/%s", run);
 		cleanup_json struct json_object *data =
 		    json_object_new_object();
 		struct review review = { .floor = floor,
 			.agent = agent,
 			.place = place_of(task),
-			.key = key,
-			.code = "guard_violation",
+			.code = PLAN_REVIEW_GUARD,
 			.reason = words };
 		struct err err = { 0 };
 
-		/* As often as it must be, once for a run. */
-		json_set_string(data, "reason", "guard_violation");
+		json_set_string(data, "reason", PLAN_REVIEW_GUARD);
 		json_set_string(data, "guard", guard);
 		json_set_int(data, "violations", task->attempt.violations);
 		json_set_string(data, "last", words);

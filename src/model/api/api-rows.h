@@ -212,8 +212,8 @@
 	    TEAM_TOOL("plan_review_needed", API_REACH_NOTHING,                            \
 		"Say that your task cannot be done as it is planned, and "                \
 		"why: its scope is too small, it depends on something that "              \
-		"is missing, or it should be split. A person is told; you "               \
-		"go on with what can be done.",                                           \
+		"is missing, or it should be split. A person finds it in "                \
+		"llmc asks; you go on with what can be done.",                            \
 		api_team_review_params, API_E_NOT_FOUND, API_FAILED, 0),                  \
 	    { "request.answer", "answer a question of an agent", API_ONESHOT,             \
 		    API_PERSON, API_REACH_PERSON, &api_request_answer_params,             \

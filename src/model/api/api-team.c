@@ -9,6 +9,7 @@
 #include "contract.h"
 #include "mail.h"
 #include "review.h"
+#include "spawn-rules.h"
 #include "work-record.h"
 
 /* An id of the tool call, by which a call that is made again after the daemon
@@ -110,35 +111,6 @@ const struct schema api_team_completion_params = {
 
 /* --- spawning --------------------------------------------------------- */
 
-static const struct schema subagent = {
-	SCHEMA_FIELDS{
-	    TEXT("role", 64, "such as coder, reviewer or fixer"),
-	    TEXT("task", PLAN_TEXT_MAX,
-		"what it is to do, complete in itself: it sees nothing of "
-		"your conversation"),
-	    MAY_TEXT("suggested_actor_id", 128, "such as team:backend"),
-	    MAY_INT(
-		"local_max_depth", 0, 100, "how deep agents may be below it"),
-	    MAY_TEXT("agent", 64, "name of an agent of the fleet table"),
-	    MAY_TEXT("label", 100, "a short name for people"),
-	    MAY_TEXT("model", 128, "the model it runs on"),
-	    MAY_WORD("thinking", thinking_words, "how hard it thinks"),
-	    MAY_INT("runTimeoutSeconds", 1, 604800,
-		"the attempt ends after this time"),
-	    MAY_STRINGS("toolsAllow", 200, "only these tools"),
-	    MAY_STRINGS("toolsDeny", 200, "not these tools"),
-	    MAY_STRINGS(
-		"scope_paths", 200, "files and folders that it may change"),
-	    SCHEMA_MAY("verification", OBJECT,
-		"what must be there when it ends", .of = &contract_schema),
-	    SCHEMA_MAY("completionReport", BOOL,
-		"every agent ends with report_completion, with this or without"),
-	    SCHEMA_MAY(
-		"progressReporting", BOOL, "it is told to report its progress"),
-	    SCHEMA_END,
-	},
-};
-
 const struct schema api_team_spawn_params = {
 	SCHEMA_FIELDS{
 	    SELF,
@@ -146,9 +118,11 @@ const struct schema api_team_spawn_params = {
 	    TEXT("spawn_reason", 4096, "why the task is to be split"),
 	    SCHEMA_IS("requested_subagents", ROWS,
 		"one entry for each agent; it may also have label, thinking, "
+		"allowPartial (land a part), ownBudget (not of yours), "
 		"toolsAllow and toolsDeny (names of tools), and verification "
 		"{artifacts: [{path, json, minItems, requiredKeys, minBytes}]}",
-		.of = &subagent, .min = 1, .max = 20),
+		.of = &spawn_entry_schema, .min = 1, .max = 20,
+		.flags = SCHEMA_ADVICE),
 	    SCHEMA_MAY("wait", BOOL,
 		"wait for the decision; true is the default. Results come "
 		"later by themselves."),
@@ -417,7 +391,8 @@ static const struct schema tree_member = {
 	    SCHEMA_MAY("task", STRING, NULL),
 	    SCHEMA_MAY("worker", STRING, "that it is now"),
 	    SCHEMA_MAY("workerStatus", STRING, "the status of that"),
-	    SCHEMA_MAY("session_id", STRING, NULL),
+	    SCHEMA_MAY("root_actor_id", STRING, "the root of its tree"),
+	    SCHEMA_MAY("session_id", STRING, "or the words none yet"),
 	    SCHEMA_IS("runStatus", STRING, "how it is doing",
 		.choices = run_status_words),
 	    SCHEMA_IS(

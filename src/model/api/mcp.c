@@ -68,7 +68,8 @@ static const struct mcp_always {
 	{ "agent_spawn", false,
 	    { "suggested_actor_id", "local_max_depth", "completionReport",
 		"progressReporting", "wait", "label", "thinking", "toolsAllow",
-		"toolsDeny", "verification", NULL } },
+		"toolsDeny", "verification", "allowPartial", "ownBudget",
+		NULL } },
 };
 
 /* What is told in the answer if it is passed. */

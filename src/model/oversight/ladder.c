@@ -163,15 +163,17 @@ oversight_status(enum severity worst, bool paused)
 }
 
 enum progress_outcome
-progress_judge(enum severity before, const enum severity *after, int count)
+progress_judge(enum severity prior, enum severity before,
+    const enum severity *after, int count)
 {
 	enum severity last;
 
 	if (count < PROGRESS_PATIENCE)
 		return OUTCOME_PENDING;
 	last = after[PROGRESS_PATIENCE - 1];
+	/* What was getting better already needed no help. */
 	if (last < before)
-		return OUTCOME_IMPROVED;
+		return prior > before ? OUTCOME_UNCHANGED : OUTCOME_IMPROVED;
 	return last > before ? OUTCOME_WORSE : OUTCOME_UNCHANGED;
 }
 
@@ -714,9 +716,10 @@ oversight_report_text(const struct oversight_tally *tally, struct buf *out)
 		buf_addf(out, " %d | %d |\n", tally->helped[type],
 		    tally->useless[type]);
 	}
-	buf_adds(out, "\nInterventions:");
-	for (int i = STEP_LOG; i < STEP_COUNT; i++)
-		buf_addf(out, "%s %d %s", i == STEP_LOG ? "" : ",",
+	buf_addf(
+	    out, "\nNoted: %d\nInterventions:", tally->interventions[STEP_LOG]);
+	for (int i = STEP_WARN; i < STEP_COUNT; i++)
+		buf_addf(out, "%s %d %s", i == STEP_WARN ? "" : ",",
 		    tally->interventions[i], progress_step_words[i]);
 	if (helped + useless > 0)
 		buf_addf(out, "\nHelped: %d of %d (%.0f%%)", helped,

@@ -112,8 +112,8 @@ extern const char *const progress_outcome_words[];
 
 /* Did it help? `before` is the severity at delivery, `after` those of the next
  * iterations, as many as there are. */
-enum progress_outcome
-progress_judge(enum severity before, const enum severity *after, int count);
+enum progress_outcome progress_judge(enum severity prior, enum severity before,
+    const enum severity *after, int count);
 
 /* --- silence ------------------------------------------------------------ */
 

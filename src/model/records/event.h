@@ -33,6 +33,10 @@ struct event {
 	int64_t at_ms; /* wall clock; emit() sets it */
 };
 
+/* The class of EVENT_PLAN_REVIEW_NEEDED if guards have seen it, and no agent
+ * has said it. */
+#define PLAN_REVIEW_GUARD "guard_violation"
+
 const struct event_row *event_row(enum event_kind kind);
 
 /* Find by the name in auto.log; NULL = unknown. */

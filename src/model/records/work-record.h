@@ -223,6 +223,7 @@ struct task_launch {
 	char *actor; /* NULL: that of task_actor() */
 	char *parent; /* task id of its parent; NULL = it was not spawned */
 	char *parent_actor;
+	char *root_actor; /* the root of its tree */
 	int depth, max_depth, local_max_depth; /* 0 = not asked for */
 	char *goal; /* of its children, if it is no node of a goal */
 
@@ -241,10 +242,12 @@ struct task_launch {
 	char *permission_mode;
 	int64_t budget_tokens, budget_cost, budget_ms;
 	int budget_turns;
+	bool own_budget; /* what it spends does not count for its parent's */
 	char **scope_paths; /* that it may write to; NULL = everywhere */
 	bool read_only; /* it changes nothing: its worktree is read-only in a
 			 * box */
 	bool progress_reporting; /* its prompt asks for it */
+	bool allow_partial; /* a report that it has done a part lands, too */
 	bool report_only; /* its result is what it says at the end, and no
 			   * commit: that was asked for, or it has no tool
 			   * that changes files */

@@ -400,6 +400,13 @@ fleet_table_add(const struct settings *settings, struct buf *out)
 static const char *const report_tools[] = { TOOL_REPORT_PROGRESS,
 	TOOL_REPORT_COMPLETION, NULL };
 
+/* By which it talks with whom it works for: a card that says what an agent
+ * works with does not take them away. */
+static const char *const kept_tools[] = { TOOL_REPORT_PROGRESS,
+	TOOL_REPORT_COMPLETION, MCP "llmc__mail_inbox", MCP "llmc__mail_send",
+	MCP "llmc__mail_ack", MCP "llmc__request_orchestrator",
+	MCP "llmc__plan_review_needed", NULL };
+
 static const struct schema_field scope_fields[] = {
 	SCHEMA_FIELD(struct tool_scope, "all", all),
 	SCHEMA_FIELD(struct tool_scope, "allow", allow),
@@ -513,7 +520,7 @@ intersect(const struct agent_card *card, const char *const *allow,
 	}
 	for (; *allow != NULL; allow++) {
 		if (!all && !any_covers(own, *allow) &&
-		    !strv_has(report_tools, *allow))
+		    !strv_has(kept_tools, *allow))
 			return widens(card, *allow, err);
 		strv_add(&scope->allow, *allow);
 	}
@@ -545,7 +552,8 @@ tool_scope_make(const struct agent_card *card, const char *const *allow,
 		if (!any_covers(strv_const(scope.deny), *t) &&
 		    !strv_has(strv_const(left), *t))
 			strv_add(&left, *t);
-	for (const char *const *t = report_tools; !scope.all && *t != NULL; t++)
+	for (const char *const *t = allow == NULL ? kept_tools : report_tools;
+	     !scope.all && *t != NULL; t++)
 		if (!any_covers(strv_const(scope.deny), *t) &&
 		    !any_covers(strv_const(left), *t))
 			strv_add(&left, *t);
@@ -565,7 +573,7 @@ still_allowed(const struct agent_card *card, const struct task_launch *launch)
 
 	for (char **t = launch->tools_allow; t != NULL && *t != NULL; t++)
 		if (card == NULL || card->all_tools || any_covers(own, *t) ||
-		    strv_has(report_tools, *t))
+		    strv_has(kept_tools, *t))
 			strv_add(&left, *t);
 	return left;
 }

@@ -106,8 +106,9 @@ void fleet_table_add(const struct settings *settings, struct buf *out);
 
 /*
  * Which tools an agent has: (those of its card, cut down to those that its
- * spawn allows) without those that its spawn denies. llmc's two report tools
- * stay unless they are denied. A spawn can only take tools away. Pure.
+ * spawn allows) without those that its spawn denies. llmc's tools for
+ * reports stay unless they are denied; with a card's list also those for mail,
+ * questions and plan_review_needed. A spawn can only take tools away. Pure.
  *
  * A tool is named exactly. Two names mean more than one tool: "Bash" stands for
  * every form of it, "Bash(...)", and "mcp__github" for every tool of that

@@ -371,13 +371,15 @@ const struct setting settings_table[] = {
 	    .help = "Start no worker whose sandbox is off." },
 
 	{ "budget.task_tokens", SETTING_INT, "0",
-	    .help = "Tokens for one task; 0 = no limit. At the limit the "
-		    "task is parked, with its work, until llmc task retry, "
-		    "and its worker does another one.",
+	    .help = "Tokens for one task and the agents that are spawned for "
+		    "it, unless the spawn gives them a budget of their own; "
+		    "0 = no limit. At the limit the task is parked, with its "
+		    "work, until llmc task retry, and its worker does another "
+		    "one.",
 	    .min = 0, .max = 1000000000000 },
 	{ "budget.task_cost", SETTING_AMOUNT, "0",
-	    .help = "US dollars for one task, estimated from [prices] while "
-		    "it works; 0 = no limit.",
+	    .help = "US dollars for one task, counted in the same way, and "
+		    "estimated from [prices] while it works; 0 = no limit.",
 	    .min = 0, .max = 1000000000000 },
 	{ "budget.task_turns", SETTING_INT, "0",
 	    .help = "Turns for one task in all its attempts; 0 = no limit.",

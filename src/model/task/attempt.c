@@ -36,6 +36,7 @@ static const struct schema_field attempt_fields[] = {
 	FIELD("verification", verification, .words = verification_state_words),
 	FIELD("verified", verified),
 	FIELD("retry_of", retry_of),
+	FIELD("session", session),
 	FIELD("last_tool", last_tool),
 	FIELD("report", report),
 	FIELD("report_by_tool", report_by_tool),
@@ -89,6 +90,44 @@ task_is_child(const struct task *task)
 	return task->launch.parent != NULL;
 }
 
+const struct task *
+task_purse(struct task *const *tasks, size_t count, const struct task *task)
+{
+	for (size_t i = 0;
+	     task_is_child(task) && !task->launch.own_budget && i < count; i++)
+		if (tasks[i] != task &&
+		    strcmp(tasks[i]->id, task->launch.parent) == 0)
+			return tasks[i];
+	return NULL;
+}
+
+struct budget
+task_family_spent(
+    struct task *const *tasks, size_t count, const struct task *task)
+{
+	struct budget spent = { .tokens = task->tokens + task->family_tokens,
+		.cost = task->spent.cost + task->family_cost };
+
+	for (size_t i = 0; task->attempt.has_spawned && i < count; i++) {
+		struct budget below;
+
+		if (tasks[i]->step == TASK_SETTLING ||
+		    task_purse(tasks, count, tasks[i]) != task)
+			continue;
+		below = task_family_spent(tasks, count, tasks[i]);
+		spent.tokens += below.tokens;
+		spent.cost += below.cost;
+	}
+	return spent;
+}
+
+void
+task_family_ended(struct task *purse, const struct task *task)
+{
+	purse->family_tokens += task->tokens + task->family_tokens;
+	purse->family_cost += task->spent.cost + task->family_cost;
+}
+
 bool
 task_is_special(const struct task *task)
 {
@@ -124,6 +163,7 @@ task_attempt_begin(struct task *task, int64_t now_ms)
 {
 	struct task_attempt *attempt = &task->attempt;
 
+	xstrset(&attempt->session, NULL);
 	xstrset(&attempt->last_tool, NULL);
 	json_object_put(take_ptr(&attempt->report));
 	attempt->report_by_tool = false;

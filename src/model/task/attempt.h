@@ -33,6 +33,17 @@ bool task_is_spawned(const struct task *task);
 bool task_is_for_team(const struct task *task);
 /* And is that, or the one above it, still there? */
 bool task_is_child(const struct task *task);
+
+/* Whose budget a task shares: that of the task whose agent has spawned its own,
+ * unless the spawn has said otherwise; NULL = of nobody, or that one is not
+ * here any more. */
+const struct task *
+task_purse(struct task *const *tasks, size_t count, const struct task *task);
+/* What it has used, and all that share its budget: tokens and cost. */
+struct budget task_family_spent(
+    struct task *const *tasks, size_t count, const struct task *task);
+/* It has ended: what it has used stays with whose budget it shared. */
+void task_family_ended(struct task *purse, const struct task *task);
 /* Has work of this task, or of those that it has asked for, landed? */
 bool task_has_landed(const struct task *task);
 /* "t17-2", the second attempt; the caller frees it. The id that assignments

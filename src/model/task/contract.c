@@ -411,19 +411,24 @@ has_reported(const struct task *task)
 }
 
 bool
-verification_gave_up(const struct task *task, struct buf *out)
+verification_gave_up(
+    const struct task *task, const char *commit, struct buf *out)
 {
 	struct json_object *report =
 	    task_is_child(task) ? task->attempt.report : NULL;
 	const char *status = json_string_or(report, "status", "complete");
+	bool partial = strcmp(status, "partial") == 0;
 	struct json_object *blockers = NULL;
 
-	if (strcmp(status, "complete") == 0 || verification_is_met(task) ||
-	    task->attempt.children_landed)
+	if (strcmp(status, "complete") == 0 ||
+	    (partial && task->launch.allow_partial) ||
+	    (commit == NULL &&
+		(verification_is_met(task) || task->attempt.children_landed)))
 		return false;
 	buf_addf(out, "its agent reports that it has %s: %s",
-	    strcmp(status, "partial") == 0 ? "done a part, without a change" :
-					     "failed",
+	    !partial           ? "failed" :
+		commit != NULL ? "done a part" :
+				 "done a part, without a change",
 	    json_string_or(report, "summary", ""));
 	json_object_object_get_ex(report, "blockers", &blockers);
 	for (size_t i = 0;
@@ -431,6 +436,10 @@ verification_gave_up(const struct task *task, struct buf *out)
 		buf_addf(out, "%s%s", i == 0 ? " Blockers: " : "; ",
 		    json_object_get_string(
 			json_object_array_get_idx(blockers, i)));
+	if (commit != NULL)
+		buf_addf(out,
+		    "; its commit %.12s is not landed: llmc landing salvage",
+		    commit);
 	return true;
 }
 

@@ -121,9 +121,11 @@ bool verification_is_met(const struct task *task);
  * and it has reported, in whatever way. */
 bool verification_has_result(const struct task *task);
 /* Does the agent of a task that another agent spawned report that it could not
- * do it, or not all of it? Without a commit it has failed then, and is not
- * tried again; why is appended. */
-bool verification_gave_up(const struct task *task, struct buf *why);
+ * do it, or not all of it? It has failed then, with or without a commit, and is
+ * not tried again: its parent decides. A part is enough if the spawn says so,
+ * and without a commit a contract that is met. why is appended. */
+bool verification_gave_up(
+    const struct task *task, const char *commit, struct buf *why);
 
 /* Why it failed: a sentence, appended. */
 void verification_reason(const struct task *task, struct buf *out);

@@ -738,6 +738,8 @@ static const struct schema_field fields[] = {
 	FIELD("finished_ms", finished_ms, .flags = SCHEMA_CLAMP),
 	FIELD("tokens", tokens),
 	FIELD("tokens_allowed", tokens_allowed),
+	FIELD("family_tokens", family_tokens, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("family_cost", family_cost, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("cost_allowed", cost_allowed),
 	FIELD("time_allowed_ms", time_allowed_ms),
 	FIELD("turns_allowed", turns_allowed),

@@ -95,6 +95,8 @@ struct task_attempt {
 	struct json_object *verified; /* the result */
 	char *retry_of; /* the attempt that failed: retry_once was used */
 
+	char *session; /* its agent's, since its first turn; NULL = none */
+
 	/* What it has reported. */
 	char *last_tool; /* that its own conversation used; those of llmc
 			  * without their prefix */
@@ -168,6 +170,8 @@ struct task {
 	int nudges; /* how often it was sent on, in this attempt */
 	int fixes; /* for "fix": how many fixes led to this one */
 	int64_t created_ms, assigned_ms, finished_ms;
+	int64_t family_tokens, family_cost; /* of those that shared its budget
+					     * and have ended */
 	int64_t tokens, tokens_allowed; /* used in all attempts; granted by llmc
 					 * resume beyond the budget */
 	struct spent spent; /* the same by model and kind, and its cost */

@@ -44,6 +44,7 @@ static const struct schema_field fields[] = {
 	FIELD("over_budget", over_budget),
 	FIELD("off_hours", off_hours),
 	FIELD("health", health),
+	FIELD("finding", finding),
 	FIELD("blocked", blocked),
 	FIELD("asks_id", asks_id),
 	FIELD("asks", asks),
@@ -467,6 +468,7 @@ arrive(struct worker *worker, enum worker_status from, const char *reason)
 		worker->stalls = 0;
 		worker->over_budget = worker->off_hours = false;
 		xstrset(&worker->health, NULL);
+		xstrset(&worker->finding, NULL);
 		worker->blocked = false;
 		xstrset(&worker->commit, NULL);
 		xstrset(&worker->reviewed, NULL);

@@ -237,6 +237,7 @@ struct worker {
 	bool over_budget; /* paused for that; llmc resume continues */
 	bool off_hours; /* paused at the end of a turn, until auto.hours */
 	char *health; /* oversight's last word on its task; NULL = none */
+	char *finding; /* what it saw; NULL = nothing */
 	bool blocked; /* paused: its agent cannot be launched yet */
 	char *asks_id; /* the question that it waits with; NULL = none */
 	char *asks; /* its text */

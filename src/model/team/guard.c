@@ -210,17 +210,18 @@ deny_scope(const struct guard_policy *policy, const char *file, struct buf *why)
 }
 
 static enum guard_kind
-deny_reserved(const struct guard_reserved *reserved, const char *file,
-    int64_t now_ms, struct buf *why)
+deny_reserved(const struct guard_policy *policy,
+    const struct guard_reserved *reserved, const char *file, int64_t now_ms,
+    struct buf *why)
 {
 	text_add_visible(why, file, strlen(file), false);
 	buf_adds(why, " is reserved by ");
 	text_add_visible(why, reserved->owner, strlen(reserved->owner), false);
 	buf_adds(why, " for another ");
 	text_add_duration(why, reserved->until_ms - now_ms);
-	buf_adds(why,
-	    ". Go on with something else and try again later, or send its "
-	    "owner mail.");
+	buf_addf(why, ". Go on with something else and try again later, or %s.",
+	    guard_offers(policy, "mail_send") ? "send its owner mail" :
+						"ask your parent");
 	return GUARD_RESERVED;
 }
 
@@ -269,7 +270,7 @@ guard_write(const struct guard_policy *policy, const char *file, int64_t now_ms,
 		if (policy->reserved[i].until_ms > now_ms &&
 		    scope_path_meets(policy->reserved[i].path, file))
 			return deny_reserved(
-			    &policy->reserved[i], file, now_ms, why);
+			    policy, &policy->reserved[i], file, now_ms, why);
 	return GUARD_PASS;
 }
 

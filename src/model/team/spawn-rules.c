@@ -5,10 +5,46 @@
 #include <ctype.h>
 
 #include "agent-card.h"
+#include "api-shape.h"
 #include "attempt.h"
 #include "contract.h"
+#include "settings-value.h"
 #include "spawn-rules.h"
 #include "work-record.h"
+
+const struct schema spawn_entry_schema = {
+	SCHEMA_FIELDS{
+	    TEXT("role", 64, "such as coder, reviewer or fixer"),
+	    TEXT("task", PLAN_TEXT_MAX,
+		"what it is to do, complete in itself: it sees nothing of "
+		"your conversation"),
+	    MAY_TEXT("suggested_actor_id", 128, "such as team:backend"),
+	    MAY_INT(
+		"local_max_depth", 0, 100, "how deep agents may be below it"),
+	    MAY_TEXT("agent", 64, "name of an agent of the fleet table"),
+	    MAY_TEXT("label", 100, "a short name for people"),
+	    MAY_TEXT("model", 128, "the model it runs on"),
+	    MAY_WORD("thinking", thinking_words, "how hard it thinks"),
+	    MAY_INT("runTimeoutSeconds", 1, 604800,
+		"the attempt ends after this time"),
+	    MAY_STRINGS("toolsAllow", 200, "only these tools"),
+	    MAY_STRINGS("toolsDeny", 200, "not these tools"),
+	    MAY_STRINGS(
+		"scope_paths", 200, "files and folders that it may change"),
+	    SCHEMA_MAY("verification", OBJECT,
+		"what must be there when it ends", .of = &contract_schema),
+	    SCHEMA_MAY("completionReport", BOOL,
+		"every agent ends with report_completion, with this or without"),
+	    SCHEMA_MAY("allowPartial", BOOL,
+		"land its commit also if it reports that it has done a part; "
+		"otherwise only a complete one lands"),
+	    SCHEMA_MAY("ownBudget", BOOL,
+		"what it spends does not count for your budget"),
+	    SCHEMA_MAY(
+		"progressReporting", BOOL, "it is told to report its progress"),
+	    SCHEMA_END,
+	},
+};
 
 /* --- places ---------------------------------------------------------- */
 
@@ -163,12 +199,16 @@ outside_of(char *const *paths)
 static void
 check_form(struct json_object *entry, struct spawn_verdict *v)
 {
+	static const struct schema_field whole = { .type = SCHEMA_OBJECT,
+		.of = &spawn_entry_schema };
 	const char *task = json_string_or(entry, "task", "");
 	cleanup_strv char **paths =
 	    strv_from_json(json_member(entry, "scope_paths"));
 	struct err err = { 0 };
 
-	if (!is_word(json_string_or(entry, "role", "")))
+	if (schema_check(&whole, entry, "entry", &err) < 0)
+		deny(v, "malformed", xstrdup(err.msg));
+	else if (!is_word(json_string_or(entry, "role", "")))
 		deny(v, "malformed",
 		    xasprintf("role: up to %d letters, digits, '.', '_' and "
 			      "'-'",
@@ -545,6 +585,7 @@ spawn_launch(const struct spawn_facts *facts, const struct spawn_verdict *v,
 	}
 	launch->progress_reporting =
 	    json_bool_or(entry, "progressReporting", false);
+	launch->allow_partial = json_bool_or(entry, "allowPartial", false);
 	if (json_object_object_get_ex(entry, "verification", &contract))
 		launch->contract = json_object_get(contract);
 	return launch;

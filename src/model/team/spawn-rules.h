@@ -13,6 +13,7 @@
 struct agent_cards;
 struct err;
 struct json_object;
+struct schema;
 struct task_launch;
 struct tool_scope;
 
@@ -91,7 +92,10 @@ struct spawn_decision {
 	size_t count, accepted;
 };
 
-/* requested: an array of entries as in the shape of team.agent_spawn. */
+/* An entry of a request; a bad one denies itself alone. */
+extern const struct schema spawn_entry_schema;
+
+/* requested: an array of entries. */
 void spawn_decide(const struct spawn_facts *facts,
     struct json_object *requested, struct spawn_decision *ret_decision);
 /* Their nodes cannot be made: those that were accepted are denied. */

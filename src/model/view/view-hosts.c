@@ -533,7 +533,6 @@ void
 view_needs(struct json_object *view)
 {
 	struct making m = { .view = view, .needs = json_object_new_object() };
-	struct json_object *head = view_of(view, "head");
 	int64_t mail = json_int_or(view_of(view, "team"), "mail_person", 0);
 	cleanup_free char *count = xasprintf("%" PRId64 " to you", mail);
 	cleanup_json struct json_object *hosts = view_hosts_list(view);
@@ -560,13 +559,6 @@ view_needs(struct json_object *view)
 	if (mail > 0)
 		add_need(&m, 'k', "unread", "mail", count, "llmc mail inbox");
 	add_untold(&m);
-	/* It matters only while a person is needed and away. */
-	if (json_object_object_length(m.needs) > 0 &&
-	    json_bool_or(head, "auto", false) &&
-	    !json_bool_or(head, "channel", true))
-		add_need(&m, 'm', "channel", "channel",
-		    "no channel is set: none of this is sent to you",
-		    "llmc config doc people.channels");
 	json_set(view, "needs", m.needs);
 }
 

@@ -558,8 +558,9 @@ view_row_remark(const struct worker *w, struct buf *out)
 		worker_add_advice(w, out);
 	else if (w->health != NULL && strcmp(w->health, "healthy") != 0)
 		buf_addf(out,
-		    "oversight says %s; look at it with: llmc task iterations %s",
-		    w->health, w->name);
+		    "oversight says %s%s%s; look at it with: llmc task iterations %s",
+		    w->health, w->finding != NULL ? ": " : "",
+		    w->finding != NULL ? w->finding : "", w->name);
 	if ((holds & (holds - 1)) != 0) { /* more than one */
 		buf_adds(out, " (paused for: ");
 		worker_add_holds(holds, out);
@@ -599,6 +600,7 @@ static const struct schema_field worker_fields[] = {
 	WORKER("commit", commit),
 	WORKER("reviewed", reviewed),
 	WORKER("health", health),
+	WORKER("finding", finding),
 	WORKER("conflicts", conflicts),
 };
 static const struct schema worker_schema =

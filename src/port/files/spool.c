@@ -8,6 +8,8 @@
 #include "id.h"
 #include "spool.h"
 
+#define FOLDERS 3 /* run/<worker>/spool */
+
 #define SUFFIX       ".json"
 #define PART_SUFFIX  ".part" /* being written */
 #define PART_LIFE_MS 60000 /* older: its writer has died */
@@ -65,6 +67,27 @@ check_room(const char *path, size_t len, struct err *err)
 	return 0;
 }
 
+/* Somebody has removed it, or the folder of the worker, or that of all of them:
+ * what a session says must not be lost. Without .llmc there is nobody to tell.
+ */
+static int
+make_folder(const char *dir, int levels)
+{
+	cleanup_free char *above = NULL;
+	const char *slash = strrchr(dir, '/');
+	int r;
+
+	if (mkdir(dir, 0700) == 0 || errno == EEXIST)
+		return 0;
+	if (errno != ENOENT || levels <= 1 || slash == NULL || slash == dir)
+		return -errno;
+	above = xstrndup(dir, (size_t)(slash - dir));
+	r = make_folder(above, levels - 1);
+	if (r == 0 && mkdir(dir, 0700) == -1 && errno != EEXIST)
+		r = -errno;
+	return r;
+}
+
 static int
 write_part(const char *path, const struct buf *text)
 {
@@ -95,8 +118,9 @@ write_as(const char *dir, int64_t wall_ms, const char *as,
 	if (text.len > SPOOL_EVENT_MAX)
 		return err_set(err, -E2BIG,
 		    "an event of %zu bytes is too large for %s", text.len, dir);
-	if (mkdir(dir, 0700) == -1 && errno != EEXIST)
-		return err_errno(err, -errno, "cannot create %s", dir);
+	r = make_folder(dir, FOLDERS);
+	if (r < 0)
+		return err_errno(err, r, "cannot create %s", dir);
 	r = check_room(dir, text.len, err);
 	if (r < 0)
 		return r;
