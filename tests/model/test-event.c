@@ -216,6 +216,8 @@ TEST(records_have_the_members_that_programs_know)
 		{ EVENT_AUTO_BEGINS, "daemon_startup",
 		    "instance_id concurrency" },
 		{ EVENT_AUTO_ENDS, "daemon_shutdown", "instance_id reason" },
+		{ EVENT_AGENT_VERSION, "agent_version",
+		    "worker_name text reason" },
 		{ EVENT_TASK_ASSIGNED, "task_assigned",
 		    "worker_name task task_excerpt attempt" },
 		{ EVENT_TASK_COMPLETED, "task_completed",

@@ -313,8 +313,8 @@ const struct escape escape_table[] = {
 	{ "init-escape", ESCAPE_PROCESSES, ESCAPE_ALL | ESCAPE_KINDS,
 	    "end its box from inside, and change what makes the next one",
 	    IN_A_BOX "\"$PROBE\" probe leave \"$WORD\"", NULL,
-	    "for i in 1 2 3 4 5 6 7 8 9; do grep -q \"$WORD\" \"$BWRAP\" && "
-	    "exit; sleep 0.2; done; false" },
+	    "for i in $(seq 40); do grep -q \"$WORD\" \"$BWRAP\" && exit; "
+	    "sleep 0.2; done; false" },
 
 	/* Network: "worktree" leaves it open. */
 	{ "loopback", ESCAPE_NETWORK, ESCAPE_STRICT,
