@@ -215,7 +215,8 @@ TEST(a_standby_that_takes_over_lands_nothing_twice)
 
 /* --- all layers, with default settings ------------------------------------ */
 
-/* Healthy, and long enough for every detector to have an opinion. */
+/* Healthy, and long enough for every rule to have an opinion: each call brings
+ * something new. Numbers alone would not be that. */
 static const char *
 long_work(void)
 {
@@ -224,7 +225,8 @@ long_work(void)
 	for (int i = 0; i < 40; i++)
 		buf_addf(&steps,
 		    "fake: say I go on with part %d, which hangs together "
-		    "with the one before.\nfake: run ls .; echo %d\n",
+		    "with the one before.\nfake: run ls .; echo %d | tr 0-9 "
+		    "a-j\n",
 		    i, i);
 	buf_adds(&steps, "fake: run true");
 	return e2e_path("%s", steps.data);
