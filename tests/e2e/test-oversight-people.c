@@ -77,8 +77,12 @@ TEST(a_pause_is_told_once_and_an_answer_lets_the_task_go_on)
 	ck_assert_str_eq(json_string_or(detection, "type", ""), "stuck");
 	e2e_has(json_object_to_json_string(detection), "missing.c");
 	e2e_has(json_object_to_json_string(detection), "recommendations");
-	event = told("\"intervention\":{\"level\":\"warn\"");
-	ck_assert_str_eq(json_string_or(event, "level", ""), "warning");
+	/* The sixth time in the same way is critical; a warning is for the
+	 * session alone. */
+	event = told("\"intervention\":{\"level\":\"redirect\"");
+	ck_assert_str_eq(json_string_or(event, "level", ""), "critical");
+	e2e_lacks(e2e_read(e2e_scratch("told")),
+	    "\"intervention\":{\"level\":\"warn\"");
 	auto_wait_shell(
 	    e2e_path("grep -c '\"class\":\"task\"' '%s.command' | grep -qx 1",
 		e2e_scratch("told")));
