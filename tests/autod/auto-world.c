@@ -96,10 +96,17 @@ replace_programs(void)
 void
 auto_world_begin(const char *settings)
 {
+	auto_world_begin_repo("", settings);
+}
+
+void
+auto_world_begin_repo(const char *repo, const char *settings)
+{
 	const char *own = settings != NULL ? settings : "";
 	cleanup_free char *text = xasprintf(
-	    "[defaults]\nagent_command = \"agent\"\n"
+	    "%s[defaults]\nagent_command = \"agent\"\n"
 	    "[daemon]\npatrol_interval = \"1h\"\n[auto]\n%s%s",
+	    repo,
 	    strstr(own, "check_command") != NULL ? "" :
 						   "check_command = \"none\"\n",
 	    own);

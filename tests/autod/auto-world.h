@@ -28,6 +28,8 @@ extern struct auto_world {
  * tables after them; may be NULL. Nothing runs yet, so that the test can add
  * tasks. */
 void auto_world_begin(const char *settings);
+/* repo: lines of [repo]. */
+void auto_world_begin_repo(const char *repo, const char *settings);
 void auto_world_live(void);
 void auto_world_end(void);
 struct task *auto_world_of(const char *id);

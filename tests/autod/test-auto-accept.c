@@ -6,14 +6,16 @@
 
 #define PATHS 7
 
-/* The work of t1 changes a protected path; the setting by its former name. */
+/* The work of t1 changes a protected path. */
 static struct agent *
 begin_guarded(const char *settings)
 {
-	cleanup_free char *text =
-	    xasprintf("protected_paths = [\"b.txt\"]\n%s", settings);
-	struct agent *agent = auto_world_begin_turn(text, "First\n");
+	struct agent *agent;
 
+	auto_world_begin_repo("protected_paths = [\"b.txt\"]\n", settings);
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
 	auto_world_finish(agent, "b.txt");
 	floor_world_until(agent->worker->for_person && agent->op == NULL);
 	floor_world_settle();

@@ -409,7 +409,7 @@ TEST(a_person_is_told_what_is_in_the_way)
 	cleanup_free char *seen = NULL;
 	const char *said;
 
-	auto_world_begin("protected_paths = [\"b.txt\"]\n");
+	auto_world_begin_repo("protected_paths = [\"b.txt\"]\n", NULL);
 	auto_world_task("a.md", "First\n");
 	auto_world_live();
 	agent = auto_world_turn_on("t1");

@@ -374,13 +374,14 @@ asked(const char *key)
 	return NULL;
 }
 
-/* Changes in the user's checkout make it wait, as they do a landing. */
+/* A file that the user has changed holds what changes it, as it does a landing.
+ */
 TEST(a_dirty_checkout_stays_as_it_is)
 {
 	landing_world_begin(with_follow);
 	floor_world_sh(shared_origin);
 	floor_world_sh("echo dirt >>a.txt");
-	floor_world_sh(OTHERS("x"));
+	floor_world_sh(OTHERS("a.txt"));
 	ck_assert(!landings_fresh(landing_world.landings));
 	floor_world_until(push_of()->looked_ms > 0);
 	floor_world_settle();
@@ -400,7 +401,7 @@ TEST(a_dirty_checkout_stays_as_it_is)
 	floor_world_sh("git checkout -q a.txt");
 	floor_world_until(strncmp(floor_world_sh("git log -1 --format=%s"),
 			      "their", strlen("their")) == 0);
-	landing_world_main("their x,first,");
+	landing_world_main("their a.txt,first,");
 	floor_world_settle();
 	ck_assert_ptr_null(asked("follow"));
 }
