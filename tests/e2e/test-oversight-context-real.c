@@ -27,8 +27,10 @@ START_TEST(a_turn_reads_what_oversight_says_and_is_interrupted_if_in_vain)
 			  "APPROACH");
 	auto_wait_event("oversight", "redirect");
 	fleet_wait_prompt("You were interrupted because of how the work went");
-	/* The first prompt went on up to there. */
-	ck_assert_int_eq(fleet_prompts("hook additional context"), 1);
+	/* The first prompt went on up to there, with one warning before. */
+	ck_assert_int_eq(
+	    fleet_prompts("hook additional context: OVERSIGHT WARNING"), 1);
+	ck_assert_int_eq(fleet_prompts("hook additional context"), 2);
 	ck_assert_int_eq(fleet_prompts("You were interrupted"), 1);
 	fleet_do("abort", "auto-1", "--reason", "seen", NULL);
 	auto_wait_finished("aborted", 1);
