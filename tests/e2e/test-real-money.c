@@ -130,11 +130,12 @@ begin_windows(void)
 	e2e_env("CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-dummy-for-tests");
 }
 
-START_TEST(a_reserve_of_a_window_is_kept_until_its_reset)
+static void
+service_says(long long reset)
 {
-	long long reset = clock_wall_ms() / 1000 + 25;
+	const char *file = fleet_headers_file();
 
-	e2e_write(fleet_headers_file(),
+	e2e_write(e2e_path("%s.new", file),
 	    e2e_path("anthropic-ratelimit-unified-status: allowed\n"
 		     "anthropic-ratelimit-unified-5h-status: allowed\n"
 		     "anthropic-ratelimit-unified-5h-utilization: 0.85\n"
@@ -143,21 +144,36 @@ START_TEST(a_reserve_of_a_window_is_kept_until_its_reset)
 		     "anthropic-ratelimit-unified-7d-utilization: 0.13\n"
 		     "anthropic-ratelimit-unified-7d-reset: %lld\n",
 		reset, reset + 86400));
+	ck_assert_int_eq(rename(e2e_path("%s.new", file), file), 0);
+}
+
+/* The reset is hours away until all has been seen that is before it. */
+START_TEST(a_reserve_of_a_window_is_kept_until_its_reset)
+{
+	const char *gate = auto_gate("g");
+	long long reset = clock_wall_ms() / 1000 + 4 * 3600;
+
+	service_says(reset);
+	auto_set("auto.concurrency", "2");
 	auto_set("budget.reserve", "20");
-	auto_task("a.md", "Task-A\nfake: run true\nfake: commit a.txt x");
-	auto_task("b.md", "Task-B\nfake: commit b.txt x");
+	auto_task("a.md", "Task-A\nfake: run %s\nfake: commit a.txt x", gate);
 	auto_up(NULL);
 	auto_wait_event("waiting",
 	    "85% of the 5 hour window are used, and budget.reserve keeps 20%");
-	auto_wait_landed(1);
+	auto_task("b.md", "Task-B\nfake: commit b.txt x");
 	auto_wait_shell("\"$LLMC\" status | grep -q 'Window of 7 days: 13% "
 			"used, resets'");
 	auto_wait_shell("\"$LLMC\" status | grep -q 'no task begins until'");
+	auto_wait_gate("g");
 	ck_assert_int_eq(asked_for("Task-B").answers, 0);
 	/* By itself. */
+	reset = clock_wall_ms() / 1000 + 30;
+	service_says(reset);
+	auto_open_gate("g");
+	auto_wait_event("task_assigned", "Task-B");
+	ck_assert_int_ge(clock_wall_ms() / 1000, reset);
 	unlink(fleet_headers_file());
 	auto_wait_landed(2);
-	ck_assert_int_ge(clock_wall_ms() / 1000, reset);
 	ck_assert_int_eq(auto_events("waiting", "budget.reserve"), 1);
 	auto_drain();
 	auto_no_complaints();
