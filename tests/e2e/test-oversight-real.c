@@ -30,9 +30,12 @@ static const char check[] =
     "	echo 'fake: say " POEM "'\n"
     "elif open burn; then\n"
     "	echo 'fake: run true'\n"
-    "elif open cover; then\n"
-    "	echo coverage: $(cat cover.txt)%\n"
+    "elif open cover && grep -q 90 cover.txt; then\n"
+    "	echo coverage: 90%\n"
     "	echo 'fake: commit cover.txt 70'\n"
+    "elif open cover; then\n"
+    "	echo coverage: 70%\n"
+    "	echo 'fake: commit cover-good.txt x'\n"
     "else\n"
     "	test ! -e cover.txt || echo coverage: $(cat cover.txt)%\n"
     "	exit 0\n"
@@ -84,8 +87,8 @@ START_TEST(a_redirection_is_heard_and_words_are_left_alone)
 	auto_up(NULL);
 	landed("t1", 1);
 	at = watchlog_at("t1", "redirect", "stuck");
+	/* An error that the program writes late belongs to the turn after. */
 	ck_assert_int_eq(watchlog_with("t1", "No such file", at), 6);
-	ck_assert_int_eq(at, 7);
 	landed("t2", 2);
 	watchlog_last("t2", "learnings", "thermostat");
 	ck_assert_int_eq(watchlog_events(), 2);
@@ -95,25 +98,25 @@ START_TEST(a_redirection_is_heard_and_words_are_left_alone)
 }
 END_TEST
 
-START_TEST(burns_and_regressions_are_only_warned_of)
+/* A check that fails with other words each time is not the same failure. */
+START_TEST(burns_are_warned_of_and_regressions_noted)
 {
 	auto_tune("expected_iterations=2");
+	auto_set("auto.max_turns", "6");
 	auto_set(
 	    "oversight.thresholds", "[\"resource.iterationMultiplier=1.5\"]");
-	fleet_answer("OVERSIGHT WARNING: Regression",
-	    "fake: run echo x >cover-good.txt; echo 90 >cover.txt; git add .; "
-	    "git commit -qm good");
 	auto_task("a.md", "Task-A\nfake: commit burn.txt x");
 	auto_task("b.md", "Task-B\nfake: commit cover.txt 90");
 	auto_up(NULL);
 	landed("t2", 1);
-	watchlog_parked("t1", "Stuck");
+	auto_wait_finished("dead-letter", 1);
 	watchlog_whole("t1");
 	watchlog_last("t1", "maxIterations", "2");
 	ck_assert_int_eq(watchlog_at("t1", "warn", "resource_burn"), 4);
 	ck_assert_int_eq(fleet_prompts("OVERSIGHT WARNING: Resource burn"), 1);
-	watchlog_last("t2", "coveragePercent", "90");
-	ck_assert_int_eq(watchlog_at("t2", "warn", "regression"), 2);
+	watchlog_last("t2", "coveragePercent", "70");
+	ck_assert_int_eq(watchlog_at("t2", "log", "regression"), 2);
+	ck_assert_int_eq(watchlog_events(), 1);
 	auto_drain();
 	auto_no_complaints();
 	auto_no_sessions();
@@ -164,7 +167,7 @@ unit_suite(void)
 {
 	const TTest *const all[] = {
 		a_redirection_is_heard_and_words_are_left_alone,
-		burns_and_regressions_are_only_warned_of,
+		burns_are_warned_of_and_regressions_noted,
 		a_check_that_fails_in_the_same_way_parks_the_task,
 		errors_of_a_resumed_conversation_count_once,
 	};
