@@ -4,6 +4,7 @@
  * time, and the queue that follows them. */
 #include "landing-world.h"
 #include "landing-private.h"
+#include "settings.h"
 #include "watch.h"
 
 /* --- the rules -------------------------------------------------------- */
@@ -185,6 +186,9 @@ begin(const char *settings)
 		.keeps = keeps };
 
 	landing_world_begin(settings);
+	ck_assert_int_eq(settings_override(floor_world.core->settings,
+			     "repo.dirty_checkout", "wait", NULL),
+	    0);
 	landings_set_policy(landing_world.landings, &policy, &landing_world);
 }
 

@@ -235,7 +235,7 @@ TEST_ROWS(a_person_who_lets_it_go_on_has_silenced_that_kind, 2)
 	oversight_world_recorded("iteration", &count);
 	ck_assert_int_ge(count, 12);
 	floor_has(
-	    oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
+	    oversight_world_recorded("check", NULL), "\"status\":\"warning\"");
 }
 
 /* What the last daemon had seen counts for this one. */

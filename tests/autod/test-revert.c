@@ -214,14 +214,14 @@ TEST(a_checkout_that_is_in_the_way)
 
 	landing_world_begin(NULL);
 	landing_world_meanwhile("b.txt", "two");
-	floor_world_sh("echo mine >>a.txt");
+	floor_world_sh("echo mine >>b.txt");
 	words = floor_world_answer(revert(id_of("main")));
 	ck_assert_ptr_nonnull(words);
 	ck_assert_msg(
 	    strstr(words, "commit or stash the changes and try again"), "%s",
 	    words);
 	ck_assert_msg(strstr(words, "accept") == NULL, "%s", words);
-	floor_world_sh("test -e b.txt; git checkout -q a.txt");
+	floor_world_sh("test -e b.txt; git checkout -q b.txt");
 	ck_assert_ptr_null(floor_world_answer(revert(id_of("main"))));
 	landing_world_main("Revert \"meanwhile\",meanwhile,first,");
 }
@@ -246,7 +246,7 @@ TEST(it_waits_for_the_checkout)
 
 	landing_world_begin(NULL);
 	landing_world_meanwhile("b.txt", "two");
-	floor_world_sh("echo mine >>a.txt");
+	floor_world_sh("echo mine >>b.txt");
 	order.commit = id_of("main");
 	revert_enqueue(landing_world.landings, &order);
 	floor_world_wait(is_held, NULL);
@@ -256,7 +256,7 @@ TEST(it_waits_for_the_checkout)
 			  "way: ") != NULL,
 	    "%s", text.data);
 	ck_assert_msg(strstr(text.data, "accept") == NULL, "%s", text.data);
-	floor_world_sh("git checkout -q a.txt");
+	floor_world_sh("git checkout -q b.txt");
 	floor_world_until(!landings_busy(landing_world.landings));
 	landing_world_main("Back,meanwhile,first,");
 }

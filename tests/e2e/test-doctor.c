@@ -209,7 +209,7 @@ TEST_ROWS(the_version_of_the_agent_is_judged, 4)
 	e2e_script(agent,
 	    e2e_path("#!/bin/sh\necho '%s (Claude Code)'\n", rows[_i].version));
 	set("defaults.agent_command", agent);
-	assert_check(doctor(ws, 1), "agent", rows[_i].status, rows[_i].detail,
+	assert_check(doctor(ws, 0), "agent", rows[_i].status, rows[_i].detail,
 	    rows[_i].fix);
 }
 

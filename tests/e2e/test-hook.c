@@ -107,7 +107,7 @@ TEST(spool_that_cannot_be_is_no_trouble)
 	fire("Stop", "{}");
 	expect_printed("");
 	ck_assert_str_eq(e2e_read(w.spool), "a file");
-	w.spool = "/nowhere/at/all";
+	w.spool = "/dev/null/at/all";
 	fire("Stop", "{}");
 	expect_printed("");
 }

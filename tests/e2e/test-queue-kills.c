@@ -166,7 +166,7 @@ TEST_ROWS(a_batch, faults_rows(&batch_story))
 	auto_set("auto.concurrency", "4");
 	for (const char *name = "abcd"; *name != '\0'; name++)
 		auto_task(e2e_path("%c.md", *name),
-		    "%c\nfake: run %s\nfake: commit %c.txt x", *name,
+		    "%c.txt: x\nfake: run %s\nfake: commit %c.txt x", *name,
 		    auto_gate("work"), *name);
 	auto_up(NULL);
 	auto_wait_events("task_assigned", NULL, 4);
