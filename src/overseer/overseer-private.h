@@ -310,7 +310,7 @@ void console_say(struct overseer *o, enum console_colour colour,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* From here on log and console are held. */
-void writer_open(struct overseer *o);
+int writer_open(struct overseer *o, struct err *err);
 void writer_close(struct overseer *o);
 
 /* Write what waits, now or when the process before has ended. */

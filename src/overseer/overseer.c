@@ -196,7 +196,9 @@ begin(struct overseer *o, struct err *err)
 	int r;
 
 	o->reaper = reaper_new(o->loop);
-	writer_open(o);
+	r = writer_open(o, err);
+	if (r < 0)
+		return r;
 	o->signals[0] = loop_signal_new(o->loop, SIGTERM, on_stop_signal, o);
 	o->signals[1] = loop_signal_new(o->loop, SIGINT, on_stop_signal, o);
 	o->signals[2] = loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);

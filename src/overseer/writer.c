@@ -5,8 +5,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "loop.h"
 #include "moment.h"
@@ -144,7 +147,9 @@ console_hold(struct overseer *o, bool hold)
 #define RETRY_MS 1000 /* a disk that is full may not stay so */
 #define DIR_SIZE 4096
 
-/* What it has done: all that it ever says. */
+/* What it has done, in memory that it shares with us. That and what it says it
+ * with exist from the beginning: when it matters there may be no descriptors.
+ */
 struct outcome {
 	bool registered, torn;
 	int saved; /* lines of the history */
@@ -155,9 +160,8 @@ struct outcome {
 struct writer {
 	pid_t pid; /* 0 = no writer */
 	int64_t began_ms;
-	int pipe; /* its outcome comes here; it ends with the writer */
-	struct outcome outcome;
-	size_t got; /* bytes of it */
+	int done; /* an eventfd: it has ended its work */
+	struct outcome *outcome;
 	struct loop_watch *watch;
 	struct loop_timer *look;
 	bool again; /* there is more to write */
@@ -179,11 +183,13 @@ on_held(void *arg)
 /* --- in the process that writes ---------------------------------------- */
 
 static _Noreturn void
-be_writer(struct overseer *o, const struct writer *w, int to, pid_t parent)
+be_writer(struct overseer *o, const struct writer *w, pid_t parent)
 {
-	struct outcome out = { 0 };
+	const uint64_t one = 1;
+	int done;
 	struct stat st;
 	int null;
+	struct outcome *out;
 	struct err err = { 0 };
 
 	/* What thaws later must not overwrite what another has written. */
@@ -193,29 +199,30 @@ be_writer(struct overseer *o, const struct writer *w, int to, pid_t parent)
 	/* Nothing that ours held may be held by one that hangs: locks,
 	 * sockets, pipes. A regular file stays: it may be what is written
 	 * to. */
+	done = w->done;
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd < 3; fd++)
 		if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
 			dup2(null, fd);
-	if (to != 3)
-		dup3(to, 3, O_CLOEXEC);
+	dup2(done, 3);
 	close_range(4, ~0U, 0);
+	out = w->outcome;
 	if (w->log_len > 0)
-		out.torn = log_write_held(w->log_len);
+		out->torn = log_write_held(w->log_len);
 	if (w->out_len > 0)
 		outlet_write_held(&output, w->out_len);
 	/* Before who is who: a failure that is over must be remembered. */
 	history_save(&o->workspace, &o->history, &err);
-	out.saved = (int)(w->unsaved - o->history.unsaved);
+	out->saved = (int)(w->unsaved - o->history.unsaved);
 	if (w->registers)
-		out.registered = overseer_write_registration(o, &err) == 0;
+		out->registered = overseer_write_registration(o, &err) == 0;
 	if (w->stamp != NULL &&
 	    evidence_save(&o->workspace, w->stamp, &o->evidence, &err) == 0 &&
 	    o->evidence.dir != NULL)
 		snprintf(
-		    out.evidence, sizeof out.evidence, "%s", o->evidence.dir);
-	snprintf(out.words, sizeof out.words, "%s", err.msg);
-	_exit(write(3, &out, sizeof out) == sizeof out ? 0 : 1);
+		    out->evidence, sizeof out->evidence, "%s", o->evidence.dir);
+	snprintf(out->words, sizeof out->words, "%s", err.msg);
+	_exit(write(3, &one, sizeof one) == sizeof one ? 0 : 1);
 }
 
 /* --- ours --------------------------------------------------------------- */
@@ -231,12 +238,10 @@ static void
 take_outcome(struct overseer *o, bool ok)
 {
 	struct writer *w = o->writer;
-	const struct outcome *out = &w->outcome;
+	const struct outcome *out = w->outcome;
 
 	w->pid = 0;
 	loop_timer_free(take_ptr(&w->look));
-	loop_watch_free(take_ptr(&w->watch));
-	fd_close(take_fd(&w->pipe));
 	if (ok) {
 		log_drop_held(w->log_len, out->torn);
 		outlet_drop(&output, w->out_len);
@@ -265,23 +270,27 @@ take_outcome(struct overseer *o, bool ok)
 	w->again = false;
 }
 
-/* True: the writer has ended. */
+/* True: the writer has ended. Asked in this order: it says that it is done
+ * before it exits. */
 static bool
 look(struct overseer *o)
 {
 	struct writer *w = o->writer;
-	ssize_t n = 1;
+	siginfo_t info = { 0 };
+	uint64_t count;
+	bool gone;
 
 	if (w->pid == 0)
 		return true;
-	while (n > 0 && w->got < sizeof w->outcome) {
-		n = read(w->pipe, (char *)&w->outcome + w->got,
-		    sizeof w->outcome - w->got);
-		w->got += n > 0 ? (size_t)n : 0;
-	}
-	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+	gone = waitid(P_PID, (id_t)w->pid, &info,
+		   WEXITED | WNOHANG | WNOWAIT) == -1 ||
+	    info.si_pid != 0;
+	if (read(w->done, &count, sizeof count) == sizeof count)
+		take_outcome(o, true);
+	else if (gone)
+		take_outcome(o, false);
+	else
 		return false;
-	take_outcome(o, w->got == sizeof w->outcome);
 	return true;
 }
 
@@ -322,7 +331,7 @@ has_work(const struct overseer *o)
 static bool
 await(struct overseer *o, int64_t until_ms)
 {
-	struct pollfd done = { .fd = o->writer->pipe, .events = POLLIN };
+	struct pollfd done = { .fd = o->writer->done, .events = POLLIN };
 	int64_t left;
 
 	while (!look(o)) {
@@ -340,7 +349,6 @@ writer_begin(struct overseer *o)
 	struct writer *w = o->writer;
 	sigset_t all, before;
 	pid_t parent = getpid();
-	int ends[2] = { -1, -1 };
 	bool owns;
 
 	if (w == NULL || !has_work(o))
@@ -352,7 +360,7 @@ writer_begin(struct overseer *o)
 	/* Who is who only where it is ours: it may be another's folder by
 	 * now. */
 	owns = overseer_owns_root(o);
-	w->got = 0;
+	memset(w->outcome, 0, sizeof *w->outcome);
 	w->log_len = log_held();
 	w->out_len = outlet_held(&output);
 	w->registers = owns && o->changed;
@@ -370,19 +378,15 @@ writer_begin(struct overseer *o)
 	/* A handler must not run there: it would write to what is not open. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	w->pid = pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
+	w->pid = fork();
 	if (w->pid == 0)
-		be_writer(o, w, ends[1], parent);
+		be_writer(o, w, parent);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	fd_close(ends[1]);
-	w->pipe = ends[0];
 	w->began_ms = clock_machine_ms();
 	if (w->pid == -1) {
 		take_outcome(o, false);
 		return;
 	}
-	fcntl(w->pipe, F_SETFL, O_NONBLOCK);
-	w->watch = loop_watch_new(o->loop, w->pipe, LOOP_READ, on_done, o);
 	w->look = loop_after(o->loop, LOOK_MS, on_look, o);
 	if (clock_is_virtual())
 		await(o, clock_machine_ms() + WRITER_WAIT_MS);
@@ -413,14 +417,25 @@ writer_is_stuck(const struct overseer *o)
 		clock_machine_ms() - w->began_ms >= WRITER_WAIT_MS);
 }
 
-void
-writer_open(struct overseer *o)
+int
+writer_open(struct overseer *o, struct err *err)
 {
-	o->writer = xcalloc(1, sizeof *o->writer);
-	o->writer->pipe = -1;
+	struct writer *w = xcalloc(1, sizeof *w);
+
+	w->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->outcome = mmap(NULL, sizeof *w->outcome, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (w->done == -1 || w->outcome == MAP_FAILED) {
+		fd_close(w->done);
+		free(w);
+		return err_errno(err, -errno, "cannot begin to write");
+	}
+	w->watch = loop_watch_new(o->loop, w->done, LOOP_READ, on_done, o);
 	o->write = loop_call_new(o->loop, on_write_due, o);
+	o->writer = w;
 	log_hold(on_held, o);
 	console_hold(o, true);
+	return 0;
 }
 
 static void
@@ -447,7 +462,8 @@ writer_close(struct overseer *o)
 	console_hold(o, false);
 	loop_timer_free(take_ptr(&w->look));
 	loop_watch_free(w->watch);
-	fd_close(w->pipe);
+	fd_close(w->done);
+	munmap(w->outcome, sizeof *w->outcome);
 	free(w->stamp);
 	free(w);
 }

@@ -4,6 +4,7 @@
 
 #include "unit.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "config.h"
@@ -41,7 +42,7 @@ begin(struct overseer *o)
 	o->workspace.root = xstrdup(unit_scratch());
 	o->workspace.dir = xstrdup(unit_path(".llmc"));
 	ck_assert_int_eq(file_mkdirs(o->workspace.dir, 0700, NULL), 0);
-	writer_open(o);
+	ck_assert_int_eq(writer_open(o, NULL), 0);
 }
 
 static void
@@ -90,6 +91,27 @@ TEST(a_writer_that_ends_while_it_is_looked_at_has_written)
 	for (size_t i = 0; i < text.len; i++)
 		lines += text.data[i] == '\n';
 	ck_assert_uint_eq(lines, 3);
+	end(&o);
+}
+
+/* As a descriptor for each that it may have is open. */
+TEST(what_happens_is_written_without_descriptors)
+{
+	struct rlimit limit, few;
+	struct overseer o;
+
+	begin(&o);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	few.rlim_cur = 8;
+	while (dup(STDIN_FILENO) < (int)few.rlim_cur)
+		;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	note(&o, SPIRAL_FAILURE, 1, NULL);
+	writer_finish(&o);
+	ck_assert_uint_eq(o.history.unsaved, 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	writer_close(&o);
 	end(&o);
 }
 
