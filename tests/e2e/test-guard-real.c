@@ -9,7 +9,6 @@ static void
 begin(void)
 {
 	fleet_begin_real();
-	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
 	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_up();
 }

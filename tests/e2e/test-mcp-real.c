@@ -20,7 +20,6 @@ static void
 begin_first(void)
 {
 	fleet_begin_real();
-	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
 	fleet_do("config", "set", "plan.enabled", "true", NULL);
 }
 

@@ -10,7 +10,6 @@
 static void
 break_it(const char *steps)
 {
-	auto_set("defaults.start_timeout", "60s");
 	auto_pool("echo out of luck >&2; exit 7");
 	over_remedy(0, "%s", steps);
 	over_start();
@@ -99,7 +98,6 @@ START_TEST(a_real_session_repairs_in_a_sandbox)
 	land_traps();
 	e2e_write(e2e_path("%s/pool.sh", fleet_root()), "exit 7\n");
 	e2e_sh(fleet_root(), "git add pool.sh && git commit -qm pool");
-	auto_set("defaults.start_timeout", "60s");
 	auto_set("defaults.sandbox", "worktree");
 	auto_set("workers.auto-1.isolate", "true");
 	auto_set("auto.task_pool_command", "sh pool.sh");

@@ -11,7 +11,6 @@ begin(void)
 	fleet_begin_real();
 	e2e_need_boxes("");
 	fleet_do("config", "set", "defaults.sandbox", "worktree", NULL);
-	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
 	e2e_write(e2e_path("%s/home/secret", unit_scratch()), "private\n");
 	fleet_up();
 }

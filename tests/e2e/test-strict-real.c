@@ -11,7 +11,6 @@ set_up(void)
 	fleet_begin_real();
 	e2e_need_boxes("--unshare-net");
 	fleet_do("config", "set", "defaults.sandbox", "strict", NULL);
-	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
 }
 
 static void
