@@ -182,6 +182,16 @@ TEST(words_name_members_of_their_record)
 	}
 }
 
+/* What is left out if it is not known is so only in auto.log; the other log has
+ * such members beside the sentence. */
+TEST(a_sentence_of_the_log_has_no_optional_part)
+{
+	for (size_t i = 0; i < EVENT_KIND_COUNT; i++)
+		ck_assert_msg(event_table[i].text == NULL ||
+			strchr(event_table[i].text, '[') == NULL,
+		    "%s", event_table[i].text);
+}
+
 /* The overseer acts on such lines: a repair must be able to help. */
 TEST(a_complaint_has_a_class_that_a_repair_helps)
 {

@@ -380,7 +380,7 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	SHOWN(AUTO_ENDS, INFO, "daemon_shutdown", "auto mode ends: {reason}",
 	    "auto mode ends[: {reason}]", "instance reason", .colour = "1"),
 	SHOWN(AGENT_VERSION, INFO, "agent_version",
-	    "the agent is Claude Code {text}[, before {reason}]",
+	    "the agent is Claude Code {text}",
 	    "Claude Code {text}[, before {reason}]", "worker text reason",
 	    .colour = "2"),
 	SHOWN(TASK_ASSIGNED, INFO, "task_assigned", "task assigned",
