@@ -14,11 +14,11 @@
 #define BLUE   "Take the blue ones. fake: commit table.txt blue"
 #define LEAK   "The stove leaks in line 3."
 
-/* Fails for one task alone, each time with other numbers. The agent does what
+/* Fails for one task alone, each time in another folder. The agent does what
  * its last line says: it tries again, and gets it never right. */
 #define CHECK                                                            \
 	"! test -e soup.txt || grep -q salt soup.txt || { echo \"FAIL "  \
-	"/tmp/build-$$/soup.c:$$: it lacks salt after $(date +%N) ns\";" \
+	"/tmp/build-$$/soup.c:3: it lacks salt\";"                       \
 	" echo 'fake: run date +%N >>soup.txt; git commit -qam again'; " \
 	"exit 1; }"
 
@@ -95,6 +95,8 @@ together_begin(void)
 {
 	fleet_do("config", "unset", "daemon.patrol_interval", NULL);
 	auto_set("auto.check_command", CHECK);
+	/* A fresh session begins at the ninth refusal. */
+	auto_set("auto.max_turns", "30");
 	auto_set("agents.reviewer.tools", "[\"Read\", \"Grep\", \"Glob\"]");
 	set_planner();
 }
@@ -167,7 +169,10 @@ is_asked(void)
 	const char *id = id_of("table"), *why;
 	struct json_object *asks = shown("asks");
 
-	ck_assert_int_eq((int)json_object_array_length(asks), 1);
+	/* The others are told only: what oversight has done about the soup. */
+	for (size_t i = 1; i < json_object_array_length(asks); i++)
+		ck_assert_str_eq(
+		    auto_member(asks, e2e_path("%zu.kind", i)), "told");
 	ck_assert_str_eq(auto_member(asks, "0.kind"), "blocked");
 	ck_assert_str_eq(auto_member(asks, "0.task"), id);
 	says_once(fleet_do("asks", NULL)->out, PLATES);
