@@ -45,7 +45,8 @@ forge_begin_real(const char *dialect)
 
 	fleet_begin_real();
 	fleet_do("doctor", "trust", "--onboarding", NULL);
-	begin(url, 4);
+	/* It gets that part of the time that it has for a prompt. */
+	begin(url, 2);
 }
 
 void

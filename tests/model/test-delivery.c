@@ -131,6 +131,26 @@ TEST(unconfirmed_paste_gets_enters_and_then_a_new_session)
 	assert_next(&record, START, DELIVERY_PASTE, -1);
 }
 
+/* A slow agent must not be ended as often as it is started. */
+TEST_ROWS(each_session_for_a_prompt_gets_twice_as_long, 2)
+{
+	cleanup_record struct session_record record = record_parked(_i == 1);
+	int64_t ms = _i == 1 ? DELIVERY_CLEAR_MS : DELIVERY_CONFIRM_MS, pause;
+
+	for (int i = 0; i < DELIVERY_SESSIONS; i++, ms *= 2) {
+		delivery_did(
+		    &record, _i == 1 ? DELIVERY_CLEAR : DELIVERY_PASTE, START);
+		assert_gives_up(&record, START, ms);
+		ck_assert_int_eq(delivery_refused(&record, &pause),
+		    i < DELIVERY_SESSIONS - 1);
+		delivery_session_started(&record, false, START);
+	}
+	/* A person has released it. */
+	delivery_did(&record, _i == 1 ? DELIVERY_CLEAR : DELIVERY_PASTE, START);
+	assert_gives_up(
+	    &record, START, _i == 1 ? DELIVERY_CLEAR_MS : DELIVERY_CONFIRM_MS);
+}
+
 TEST(sessions_for_one_prompt_are_bounded)
 {
 	cleanup_record struct session_record record = record_parked(false);
@@ -264,8 +284,9 @@ act(struct session_record *record, bool open, struct box *box, int64_t now_ms)
 
 	ck_assert_uint_lt(action, DELIVERY_ACTION_COUNT);
 	if (action == DELIVERY_WAIT) {
-		ck_assert(
-		    wait == -1 || (wait > 0 && wait <= DELIVERY_CLEAR_MS));
+		ck_assert(wait == -1 ||
+		    (wait > 0 &&
+			wait <= DELIVERY_CLEAR_MS << (DELIVERY_SESSIONS - 1)));
 		return;
 	}
 	ck_assert(record->ready);

@@ -763,6 +763,19 @@ static const int64_t patience_ms[PROMPT_STEP_COUNT] = {
 	[PROMPT_PASTED] = DELIVERY_CONFIRM_MS,
 };
 
+/* Twice as long as in the session before, which may only have been slow. */
+static int64_t
+patience(const struct session_record *record)
+{
+	int refused = record->pending_refused;
+
+	if (refused < 0)
+		refused = 0;
+	else if (refused >= DELIVERY_SESSIONS)
+		refused = DELIVERY_SESSIONS - 1;
+	return patience_ms[record->step] << refused;
+}
+
 void
 delivery_park(struct session_record *record, const char *text,
     const char *receipt, bool clear, int64_t now_ms)
@@ -781,7 +794,7 @@ delivery_next(const struct session_record *record, bool open, int64_t now_ms,
     int64_t *ret_wait_ms)
 {
 	int64_t waited = now_ms - record->pending_since_ms;
-	int64_t patience = patience_ms[record->step];
+	int64_t limit = patience(record);
 
 	*ret_wait_ms = -1;
 	if (record->step == PROMPT_NONE || record->pending == NULL ||
@@ -795,8 +808,8 @@ delivery_next(const struct session_record *record, bool open, int64_t now_ms,
 		return record->busy ? DELIVERY_WAIT : DELIVERY_CLEAR;
 	}
 	/* Below 0, the clock was wrong then: act as if the time had passed. */
-	if (waited >= 0 && waited < patience) {
-		*ret_wait_ms = patience - waited;
+	if (waited >= 0 && waited < limit) {
+		*ret_wait_ms = limit - waited;
 		return DELIVERY_WAIT;
 	}
 	if (record->pending_tries < DELIVERY_TRIES)
@@ -852,7 +865,7 @@ delivery_recovered(struct session_record *record, int64_t now_ms)
 	if (record->step != PROMPT_PASTED && record->step != PROMPT_CLEARING)
 		return;
 	record->pending_since_ms =
-	    now_ms + DELIVERY_CONFIRM_MS - patience_ms[record->step];
+	    now_ms + DELIVERY_CONFIRM_MS - patience(record);
 	record->pending_tries =
 	    record->step == PROMPT_PASTED ? DELIVERY_TRIES - 1 : DELIVERY_TRIES;
 }

@@ -110,6 +110,7 @@ crash_judge(struct worker *worker, bool driven, int64_t now_ms);
  * prompt twice. Strings given here are copied.
  */
 
+/* In the first session for a prompt; twice as long in each that follows. */
 #define DELIVERY_CONFIRM_MS 3000 /* after a paste, then press Enter */
 #define DELIVERY_CLEAR_MS   10000 /* after /clear, then press Enter */
 #define DELIVERY_TRIES      3 /* presses of Enter, then a new session */
