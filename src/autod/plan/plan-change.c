@@ -546,7 +546,6 @@ find_goal(struct plan_floor *floor, struct server_call *call,
 		.missing = missing,
 		.shown = BUF_INIT };
 	cleanup_json struct json_object *ended = NULL;
-	cleanup_free char *id = NULL;
 	struct plan *plan = NULL;
 	struct err err = { 0 };
 
