@@ -431,12 +431,13 @@ TEST(the_schema_has_the_three_levels)
 	ck_assert_ptr_nonnull(strstr(text, "\"subtasks\""));
 }
 
+#define PHASE      "properties.phases.items"
+#define PHASE_TASK PHASE ".properties.tasks.items"
+
 TEST(the_schema_allows_what_the_prompt_offers)
 {
-	static const char *const levels[] = { "properties.phases.items",
-		"properties.phases.items.properties.tasks.items",
-		"properties.phases.items.properties.tasks.items.properties."
-		"subtasks.items" };
+	static const char *const levels[] = { PHASE, PHASE_TASK,
+		PHASE_TASK ".properties.subtasks.items" };
 	static const char *const members[] = { "objective", "outcome",
 		"definitionOfDone", "priority", "estimatedEffort", "scopePaths",
 		"requiredTools", "result", "recoveryPolicy" };
