@@ -75,6 +75,33 @@ TEST_ROWS(a_reserve_is_kept, 4)
 	ck_assert_ptr_null(state->held);
 }
 
+/* The agent is told to wrap up, and has nothing yet: it goes on, and neither
+ * its attempts nor a person's patience are used up. Once in a window. */
+TEST(a_turn_at_the_end_of_a_window_is_no_refusal)
+{
+	struct agent *agent = begin_turn(NULL);
+	const int64_t now = clock_wall_ms(), hour = 3600000;
+	struct state *state = &auto_world.core->state;
+	struct window *w = &state->windows[WINDOW_FIVE_HOUR];
+	const struct task *t = state->tasks[0];
+
+	*w = (struct window){ 951, now + hour, now };
+	fake_session_turn_ends(agent->session, "Next: write b.txt.");
+	auto_world_turn(2);
+	ck_assert_int_eq(t->nudges, 0);
+	ck_assert_ptr_nonnull(strstr(
+	    fake_session_prompt(agent->session), "A usage limit of the"));
+	fake_session_turn_ends(agent->session, "Next: write b.txt.");
+	auto_world_turn(3);
+	ck_assert_int_eq(t->nudges, 1);
+	*w = (struct window){ 951, now + 6 * hour, now };
+	fake_session_turn_ends(agent->session, "Next: write b.txt.");
+	auto_world_turn(4);
+	ck_assert_int_eq(t->nudges, 1);
+	auto_world_finish(agent, "b.txt");
+	auto_world_all_filed("t1 landed; ");
+}
+
 static bool is_short; /* of memory */
 
 void __real_machine_read(const char *dir, struct machine *ret_machine);

@@ -204,6 +204,7 @@ policy_judged(void *arg, struct agent *agent, enum turn_action action,
 		[TURN_CHECK] = "check",
 		[TURN_BACK] = "back",
 		[TURN_NUDGE] = "nudge",
+		[TURN_EXCUSE] = "excuse",
 		[TURN_FAIL] = "fail",
 	};
 	struct policy *policy = arg;

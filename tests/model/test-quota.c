@@ -139,6 +139,37 @@ TEST(a_context_is_as_full_as_is_said)
 	}
 }
 
+/* Once in a window, that of the nearest reset. */
+TEST(a_window_that_is_nearly_used_excuses_once)
+{
+	static const struct {
+		int64_t used[WINDOW_COUNT], resets_h[WINDOW_COUNT];
+		int64_t excused_h, want_h;
+	} rows[] = { { { 929, 929 }, { 3, 50 }, 0, 0 },
+		{ { 930, 0 }, { 3, 50 }, 0, 3 },
+		{ { 1000, 940 }, { 3, 50 }, 0, 3 },
+		{ { 1000, 940 }, { 3, 50 }, 3, 0 },
+		{ { 1000, 940 }, { 3, 2 }, 0, 2 },
+		{ { 100, 940 }, { 8, 50 }, 3, 50 },
+		{ { 990, 940 }, { 8, 50 }, 3, 8 },
+		{ { 990, 0 }, { -1, 50 }, 0, 0 } };
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		struct window w[WINDOW_COUNT];
+
+		for (int k = 0; k < WINDOW_COUNT; k++)
+			w[k] = (struct window){ rows[i].used[k],
+				NOW + rows[i].resets_h[k] * HOUR, NOW };
+		/* Two reports of one reset differ a little. */
+		ck_assert_int_eq(windows_wrap_up(w,
+				     rows[i].excused_h == 0 ?
+					 0 :
+					 NOW + rows[i].excused_h * HOUR - 1000,
+				     NOW),
+		    rows[i].want_h == 0 ? 0 : NOW + rows[i].want_h * HOUR);
+	}
+}
+
 TEST(windows_are_what_is_reported_last_of_each)
 {
 	struct window w[WINDOW_COUNT] = { 0 };

@@ -327,6 +327,7 @@ static const char *const action_words[] = {
 	[TURN_CHECK] = "check",
 	[TURN_BACK] = "back",
 	[TURN_NUDGE] = "nudge",
+	[TURN_EXCUSE] = "excuse",
 	[TURN_COMMIT] = "commit",
 	[TURN_PAUSE] = "pause",
 	[TURN_ASK] = "ask",
@@ -424,6 +425,35 @@ TEST(uncommitted_files_outrank_the_ending)
 	assert_judged(&facts, TURN_BACK, ">1 file is changed or untracked. ");
 	said.what = SAID_QUESTION;
 	assert_judged(&facts, TURN_BACK, "Nobody can answer you.");
+}
+
+/* Claude Code tells it to wrap up: what is missing then is nobody's fault. */
+TEST(a_turn_that_may_have_been_wrapped_up_is_sent_on)
+{
+	static const char said_so[] = ">A usage limit of the account may be "
+				      "near.";
+	struct turn_facts facts = good();
+
+	facts.wraps_up = true;
+	assert_judged(&facts, TURN_FINISHED, "");
+	facts.turns = facts.turns_max;
+	facts.nudges = TURN_NUDGES_MAX;
+	facts.ahead = 0;
+	facts.result_wanted = true;
+	assert_judged(&facts, TURN_EXCUSE, said_so);
+	assert_judged(&facts, TURN_EXCUSE, "No change is needed because");
+	say(SAID_FAILED, "I stop here.");
+	assert_judged(&facts, TURN_EXCUSE, said_so);
+	facts.uncommitted = 2;
+	facts.idle = true;
+	assert_judged(&facts, TURN_EXCUSE, "2 files are changed");
+	/* What a person has to answer still goes to one. */
+	facts.uncommitted = 0;
+	say(SAID_BLOCKED, "a key");
+	assert_judged(&facts, TURN_ASK, "it is blocked");
+	say(SAID_QUESTION, "Which one?");
+	facts.asks_person = true;
+	assert_judged(&facts, TURN_ASK, "Which one?");
 }
 
 /* Nobody's attempts are used up by what is said. */

@@ -19,6 +19,7 @@
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
+#include "quota.h"
 #include "review.h"
 #include "settings.h"
 #include "task.h"
@@ -102,6 +103,8 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->turns = task_attempt_turns(t);
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
+	facts->wraps_up = windows_wrap_up(mode->core->state.windows,
+			      t->excused_ms, clock_wall_ms()) > 0;
 	facts->idle = !review_is(t) && POLICY_ASK(mode, watch, idle, agent);
 	facts->waits = POLICY_ASK(mode, team, waits, agent);
 	facts->has_parent = task_is_child(t);
@@ -228,6 +231,11 @@ turn_policy_judged(void *arg, struct agent *agent, enum turn_action action,
 	case TURN_NUDGE:
 		if (t != NULL)
 			t->nudges++;
+		break;
+	case TURN_EXCUSE:
+		if (t != NULL)
+			t->excused_ms = windows_wrap_up(
+			    mode->core->state.windows, 0, clock_wall_ms());
 		break;
 	case TURN_NO_CHANGES:
 		after_landing_begin(mode, agent);

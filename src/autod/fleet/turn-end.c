@@ -394,6 +394,7 @@ act(struct turn_end *t)
 	ask_words(t);
 	switch (t->action) {
 	case TURN_NUDGE:
+	case TURN_EXCUSE:
 	case TURN_BACK:
 		if (is_held(t))
 			break;

@@ -85,6 +85,22 @@ windows_read(struct json_object *limits, int64_t now_ms, struct window *windows)
 	return changed;
 }
 
+int64_t
+windows_wrap_up(
+    const struct window *windows, int64_t excused_ms, int64_t now_ms)
+{
+	int64_t nearest = 0;
+
+	for (int i = 0; i < WINDOW_COUNT; i++) {
+		const struct window *w = &windows[i];
+
+		if (window_is_known(w, now_ms) && w->used >= WINDOW_NEAR &&
+		    (nearest == 0 || w->resets_ms < nearest))
+			nearest = w->resets_ms;
+	}
+	return nearest > excused_ms + SAME_MS ? nearest : 0;
+}
+
 /* --- hours -------------------------------------------------------------- */
 
 /* "22:00", and a colon in the middle; 24:00 is the end of the day. */

@@ -42,6 +42,15 @@ bool window_is_known(const struct window *w, int64_t now_ms);
 bool windows_read(
     struct json_object *limits, int64_t now_ms, struct window *windows);
 
+/* Near the end of a window, Claude Code tells a conversation once to wrap up. A
+ * turn that ends so has not failed: that window's reset, the nearest of those;
+ * 0 = no window is nearly used, or one whose reset is not after
+ * excused_ms. */
+#define WINDOW_NEAR 930 /* thousandths; Claude Code begins at 950 */
+
+int64_t windows_wrap_up(
+    const struct window *windows, int64_t excused_ms, int64_t now_ms);
+
 /* {"used_percentage": 42, ...}: how full a conversation is, in percent; -1 = it
  * does not say. */
 int context_read(struct json_object *context);

@@ -732,6 +732,7 @@ static const struct schema_field fields[] = {
 	FIELD("turns", turns),
 	FIELD("turns_before", turns_before),
 	FIELD("nudges", nudges),
+	FIELD("excused_ms", excused_ms, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("fixes", fixes),
 	FIELD("created_ms", created_ms, .flags = SCHEMA_CLAMP),
 	FIELD("assigned_ms", assigned_ms, .flags = SCHEMA_CLAMP),

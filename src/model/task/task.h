@@ -168,6 +168,8 @@ struct task {
 	int turns; /* finished in this attempt */
 	int turns_before; /* finished in earlier attempts */
 	int nudges; /* how often it was sent on, in this attempt */
+	int64_t excused_ms; /* the reset of the usage window near whose end it
+			     * was sent on without that being counted */
 	int fixes; /* for "fix": how many fixes led to this one */
 	int64_t created_ms, assigned_ms, finished_ms;
 	int64_t family_tokens, family_cost; /* of those that shared its budget

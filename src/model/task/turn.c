@@ -663,6 +663,15 @@ turn_judge(
 		buf_adds(words, troubles[trouble].to_person);
 		return troubles[trouble].at_last;
 	}
+	if (facts->wraps_up && trouble != TROUBLE_BLOCKED &&
+	    (trouble != TROUBLE_QUESTION || !facts->asks_person)) {
+		buf_adds(words,
+		    "A usage limit of the account may be near. It is waited "
+		    "for, and nothing has to be wrapped up for it: continue "
+		    "the task. ");
+		add_message(facts, trouble, words);
+		return TURN_EXCUSE;
+	}
 	if (trouble == TROUBLE_UNCOMMITTED && facts->idle)
 		return TURN_COMMIT;
 	if (troubles[trouble].ask != ASK_NONE) {

@@ -114,6 +114,8 @@ struct turn_facts {
 	int turns, turns_max; /* turns so far, with this one; turns_max 0 = no
 			       * limit */
 	int nudges;
+	bool wraps_up; /* the agent may have been told that a usage limit is
+			* near (windows_wrap_up()) */
 	bool idle; /* it ends one turn after the other with words only: its work
 		    * is checked as it is */
 	bool waits; /* for agents that it has asked for */
@@ -134,6 +136,7 @@ enum turn_action {
 	TURN_CHECK, /* run check_command first */
 	TURN_BACK, /* send the worker back with `words` */
 	TURN_NUDGE, /* the same, and it counts as a nudge */
+	TURN_EXCUSE, /* the same, and it counts as nothing */
 	TURN_COMMIT, /* commit what it left over, then it is finished, or
 		      * checked */
 	TURN_PAUSE, /* a person must look, for the reason in `words` */
@@ -152,11 +155,12 @@ enum turn_action {
  * Driven: TURN_ASK at once if it is blocked, or asks and a person answers; else
  * after it was sent on as often as helps (TURN_NUDGES_MAX at most). Where it
  * would be sent back for its worktree, it is TURN_FAIL if turns_max is reached.
+ * A turn without a result while a usage limit is near is sent on: TURN_EXCUSE.
  * By hand: a worker that was sent back often enough is paused if a rebase is
  * unfinished, and its changes are committed for it.
  *
- * words is appended to for BACK, NUDGE, PAUSE, ASK and FAIL; *ret_ask: what is
- * asked for with TURN_ASK.
+ * words is appended to for BACK, NUDGE, EXCUSE, PAUSE, ASK and FAIL; *ret_ask:
+ * what is asked for with TURN_ASK.
  */
 enum turn_action turn_judge(
     const struct turn_facts *facts, struct buf *words, enum ask_kind *ret_ask);
