@@ -7,7 +7,6 @@
 #include <sqlite3.h>
 
 #include "emit.h"
-#include "guard.h"
 #include "hosts-private.h"
 #include "landing-record.h"
 #include "loop.h"
@@ -729,104 +728,6 @@ TEST(events_wait_while_the_database_is_away)
 	missed += strlen("\"count\":\"");
 	ck_assert_int_ge(strtol(missed, NULL, 10), 100);
 	ck_assert_int_lt(strtol(missed, NULL, 10), 120);
-}
-
-/* --- what agents reserve ------------------------------------------ */
-
-struct asked_for {
-	bool done;
-	char taken[64]; /* whose it is; "" = ours */
-};
-
-static void
-on_reserved(void *arg, const struct reservation *taken)
-{
-	struct asked_for *asked = arg;
-
-	asked->done = true;
-	snprintf(asked->taken, sizeof asked->taken, "%s",
-	    taken != NULL ? taken->worker : "");
-}
-
-static bool
-is_reserved(void *arg)
-{
-	return ((struct asked_for *)arg)->done;
-}
-
-/* Who has the path, if an agent of a wants it? */
-static const char *
-a_reserves(const char *id, const char *path)
-{
-	static struct asked_for asked;
-	struct reservation r = { .id = xstrdup(id),
-		.actor = xstrdup("actor:task:t1-a"),
-		.worker = xstrdup("auto-1"),
-		.path = xstrdup(path),
-		.created_ms = 1,
-		.until_ms = clock_wall_ms() + 3600000 };
-	struct reservation *list[] = { &r };
-
-	asked = (struct asked_for){ 0 };
-	reserve_ask(hosts_world.floor, list, 1, on_reserved, &asked);
-	floor_world_wait(is_reserved, &asked);
-	free(r.id);
-	free(r.actor);
-	free(r.worker);
-	free(r.path);
-	return asked.taken;
-}
-
-static const char *
-b_reserves(const char *id, const char *path)
-{
-	cleanup_free char *body =
-	    xasprintf("{\"id\":\"%s\",\"actor\":\"actor:task:t1-b\",\"worker\":"
-		      "\"eve\",\"path\":\"%s\",\"ts\":1,\"until\":2,"
-		      "\"status\":\"open\"}",
-		id, path);
-
-	return SAYS(SHARED_RESERVE_PUT, BOOK_T(id), BOOK_T(path),
-	    BOOK_I(3600000), BOOK_T(body));
-}
-
-/* Until b reads that others have some, or none. */
-static void
-wait_reserved(bool some)
-{
-	bool has;
-	int i = 0;
-
-	do {
-		hosts_world_polls();
-		has = *hosts_world_says(
-			  &SHARED_CALL0(SHARED_RESERVATIONS), 1) != '\0';
-	} while (has != some && i++ < 20000);
-	ck_assert(has == some);
-}
-
-TEST(what_an_agent_reserves_is_reserved_on_all_hosts)
-{
-	sqlite3 *db = NULL;
-
-	hosts_world_run();
-	ck_assert_str_eq(a_reserves("V_1", "src/base"), "");
-	ck_assert_str_eq(b_reserves("V_1", "src"), "");
-	ck_assert_str_eq(b_reserves("V_2", "src/bas"), "V_2;");
-	ck_assert_str_eq(a_reserves("V_3", "src/bas/x.c"), "b:eve");
-	ck_assert_ptr_nonnull(reserve_elsewhere(hosts_world.floor, 0));
-	reserve_release(hosts_world.floor, "V_1");
-	wait_reserved(false);
-	ck_assert_str_eq(b_reserves("V_1", "src"), "V_1;");
-	/* While the database is away, an agent goes on; it is told later. */
-	db = take_away();
-	ck_assert_str_eq(a_reserves("V_4", "docs"), "");
-	give_back(db, "rollback");
-	wait_reserved(true);
-	ck_assert_str_eq(b_reserves("V_5", "docs/x"), "");
-	/* What a lost host had, others may have. */
-	hosts_world_sql("update host set state='lost' where host='b'");
-	ck_assert_str_eq(a_reserves("V_6", "src"), "");
 }
 
 static bool

@@ -94,7 +94,6 @@ static const char *const aimed[] = {
 	"{\"id\":\"M_'||random()||'\",\"sender\":\"actor:system:person\","
 	"\"actor\":\"auto-1\",\"subject\":\"x\",\"body\":\"stop\",\"ts\":1}}') "
 	"as x",
-	"select llmc.reserve_put_3('r','',9000000000000,'{}')",
 	"select llmc.drain_3(1),llmc.drain_3(0)",
 	"select llmc.steal_hosts_3(),llmc.steal_tasks_3(),"
 	"llmc.steal_checks_3(),llmc.attempts_close_3()",
@@ -102,7 +101,6 @@ static const char *const aimed[] = {
 	"select llmc.prune_letters_3()",
 	"select llmc.prune_checks_3()",
 	"select llmc.prune_events_3()",
-	"select llmc.prune_reserved_3()",
 	"select llmc.prune_spend_3()",
 	"update llmc.task set state='landed'",
 	"delete from llmc.event",
@@ -110,7 +108,6 @@ static const char *const aimed[] = {
 	"update llmc.host set lease_until=0",
 	"select llmc.submit_2('t1-atlas',1,'x','f','r','{}','{}')",
 	/* Locks that it keeps for a while. */
-	"begin;select llmc.reserve_begin_3();select pg_sleep(0.3);rollback",
 	"begin;select llmc.claim_3('c1','main');select pg_sleep(0.3);rollback",
 	LEAVE,
 	LEAVE,

@@ -136,12 +136,6 @@ static const struct attack attacks[] = {
 	    "say that it has spent what it has not" },
 	{ "quota_put", { "'5h','{}'" }, NULL },
 	{ "quota_limit", { "'me','{}'" }, "say that an account is limited" },
-	{ "reserve_begin", { "" }, NULL },
-	{ "reserve_put",
-	    { "'r1','src',9000000000000,'{}'", "'r1','',9000000000000,'{}'",
-		"'r2','doc',9000000000000,'{}'" },
-	    "reserve folders that nobody else has, for a day at a time" },
-	{ "reserve_drop", { "'r1'" }, NULL },
 	{ "event_add", { "'e1','{}'", "'e9','{}'" },
 	    "tell of events that did not happen" },
 	/* What is old. */
@@ -149,7 +143,6 @@ static const struct attack attacks[] = {
 	{ "prune_letters", { "" }, NULL },
 	{ "prune_checks", { "" }, NULL },
 	{ "prune_events", { "" }, NULL },
-	{ "prune_reserved", { "" }, NULL },
 	{ "prune_spend", { "" }, NULL },
 };
 
@@ -221,7 +214,6 @@ begin(struct shared_world *world)
 	says(world, 1, "letter_post", "l2|a|mail.deliver|{}");
 	says(world, 0, "spend_put", "0|me|10|20");
 	says(world, 0, "quota_limit", "me|{\"left_ms\":1}");
-	says(world, 0, "reserve_put", "r1|src|3600000|{}");
 	says(world, 0, "event_add", "e1|{}");
 	/* It has doubted today. */
 	owner_says(world, "insert into llmc.meta values('doubt c','1000000')");
@@ -257,9 +249,6 @@ others(struct shared_world *world, const char *but)
 	    "select 'spend '||t::text from llmc.spend t where t.host<>'c' "
 	    "union all "
 	    "select 'quota '||t::text from llmc.quota t where t.host<>'c' "
-	    "union all "
-	    "select 'reserved '||t::text from llmc.reservation t where "
-	    "t.host<>'c' or t.path='' or t.until_at>llmc.now_ms()+86400000 "
 	    "union all "
 	    "select 'event '||t::text from llmc.event t where t.host<>'c' "
 	    "union all "

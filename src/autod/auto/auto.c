@@ -238,13 +238,6 @@ auto_set_hosts(
 }
 
 void
-auto_reserved_elsewhere(struct auto_mode *mode)
-{
-	if (mode->team != NULL)
-		POLICY_TELL(mode, team, reserved);
-}
-
-void
 auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg),
     const char *(*lost)(void *arg, const char *task), void *arg)
 {

@@ -49,7 +49,6 @@ struct guard_policy;
 struct json_object;
 struct landing_item;
 struct landings;
-struct reservation;
 struct ledger;
 struct loop_call;
 struct loop_timer;
@@ -186,8 +185,6 @@ struct auto_team {
 	void (*tool_used)(void *arg, struct agent *agent, const char *tool);
 	/* As in struct fleet_policy. */
 	void (*progressed)(void *arg, struct agent *agent);
-	/* What agents of other hosts have reserved has changed. */
-	void (*reserved)(void *arg);
 	/* The prompt of its task is made: append what the agent must know of
 	 * the team. */
 	void (*task_text)(void *arg, const struct task *task, struct buf *out);
@@ -209,9 +206,6 @@ struct auto_pulls {
 	void (*propose)(
 	    void *arg, struct task *task, const struct landing_item *item);
 };
-
-/* taken: what another host has, NULL = nothing; borrowed. */
-typedef void auto_reserved_fn(void *arg, const struct reservation *taken);
 
 /* The floor that shares tasks with other hosts. */
 struct auto_hosts {
@@ -241,14 +235,6 @@ struct auto_hosts {
 	/* May its source know how it ended? False: not before the other hosts
 	 * know; outcome_settle_due() follows. */
 	bool (*settles)(void *arg, const struct task *task);
-	/* Has another host reserved a part of these for an agent? If not, or if
-	 * that cannot be known, they are reserved. The list is borrowed until
-	 * `done`, which is called once, perhaps at once. */
-	void (*reserve)(void *arg, struct reservation **list, size_t count,
-	    auto_reserved_fn *done, void *done_arg);
-	void (*release)(void *arg, const char *id);
-	/* The nth of the other hosts, NULL = there are no more. */
-	const struct reservation *(*reserved)(void *arg, size_t n);
 };
 
 struct auto_mode {
@@ -322,9 +308,6 @@ auto_set_team(struct auto_mode *mode, const struct auto_team *team, void *arg);
 /* NULL = none. */
 void auto_set_pulls(
     struct auto_mode *mode, const struct auto_pulls *pulls, void *arg);
-
-/* What agents of other hosts have reserved has changed. */
-void auto_reserved_elsewhere(struct auto_mode *mode);
 
 /* NULL = none. */
 void auto_set_hosts(

@@ -331,8 +331,7 @@ claim(struct hosts_floor *floor)
  * keep the others from their turn. */
 static bool (*const acts[])(struct hosts_floor *) = { poll, hosts_deny_act,
 	shares_adopt, asks_held, family_read, shares_act, letters_act,
-	money_act, keep_send, reserve_act, steal, asks_nobody, claim,
-	keep_prune };
+	money_act, keep_send, steal, asks_nobody, claim, keep_prune };
 
 /* False: nothing is left to ask. */
 static bool
@@ -428,7 +427,6 @@ on_state(enum shared_state state, const char *words, void *arg)
 		if (floor->land != NULL)
 			floor->land->rest_ms = 0;
 		floor->unsure = true;
-		reserve_hint(floor);
 		trust_connected(floor);
 	} else if (words != NULL && *words != '\0') {
 		hosts_tell_away(floor,
@@ -456,8 +454,6 @@ on_notified(const char *word, void *arg)
 	if (strcmp(word, "quota") == 0 ||
 	    (all && clock_boot_ms() - floor->money_ms >= QUOTA_MS))
 		floor->quota = true;
-	if (all || strcmp(word, "reserve") == 0)
-		reserve_hint(floor);
 	hosts_check_look(floor, word);
 	if (floor->doubt) {
 		floor->compares = true;
@@ -571,9 +567,6 @@ static const struct auto_hosts hosts = {
 	.mail = letters_mail,
 	.recall = letters_recall,
 	.settles = settles,
-	.reserve = reserve_ask,
-	.release = reserve_release,
-	.reserved = reserve_elsewhere,
 };
 
 /* --- the floor ---------------------------------------------------- */
@@ -636,7 +629,6 @@ floor_stop(void *self)
 	persist_forget(floor->core, floor);
 	letters_stop(floor);
 	keep_stop(floor);
-	reserve_stop(floor);
 	if (floor->shared != NULL)
 		shared_forget(floor->shared, floor);
 	floor->begun = false;
@@ -683,7 +675,6 @@ hosts_floor_new(struct auto_mode *mode)
 	auto_set_hosts(mode, &hosts, floor);
 	letters_new(floor);
 	keep_register(core, floor);
-	reserve_new(floor);
 	emit_subscribe(core, on_event, floor);
 	return floor;
 }
@@ -703,7 +694,6 @@ hosts_floor_free(struct hosts_floor *floor)
 	loop_call_free(floor->look);
 	shares_free(floor);
 	keep_free(floor);
-	reserve_free(floor);
 	money_free(floor);
 	hosts_self_release(floor);
 	strv_free(floor->can);

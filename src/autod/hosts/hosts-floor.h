@@ -16,7 +16,6 @@
  *   hosts-keep.c    what the shared book keeps, and for how long; what all
  *                   hosts have spent today
  *   hosts-letter.c  letters: what a person asks of another host
- *   hosts-reserve.c files that agents of all hosts have reserved
  *   hosts-land.c    the lander: what was submitted, how it ended
  *   hosts-share.c   tasks: published, claimed, told how they ended, stopped
  *   hosts-trust.c   a server that has lost its last commits

@@ -17,7 +17,6 @@ struct check_end;
 struct hosts_check;
 struct hosts_keep;
 struct hosts_post;
-struct hosts_reserve;
 struct hosts_land;
 struct hosts_seen;
 struct landing_item;
@@ -103,7 +102,6 @@ struct hosts_floor {
 	struct hosts_heard *heard; /* that accounts are limited */
 	size_t heard_count;
 	struct hosts_keep *keep; /* hosts-keep.c */
-	struct hosts_reserve *reserve; /* hosts-reserve.c */
 	struct hosts_post *post; /* hosts-letter.c */
 	struct hosts_land *land; /* hosts-land.c */
 	struct hosts_check *check; /* hosts-check.c */
@@ -289,21 +287,6 @@ bool keep_send(struct hosts_floor *floor);
 int64_t keep_wait_ms(const struct hosts_floor *floor, int64_t now_ms);
 /* Remove what is old from the shared book. False: not due. */
 bool keep_prune(struct hosts_floor *floor);
-
-/* --- hosts-reserve.c ---------------------------------------------- */
-
-void reserve_new(struct hosts_floor *floor);
-void reserve_stop(struct hosts_floor *floor);
-void reserve_free(struct hosts_floor *floor);
-/* As in struct auto_hosts. */
-void reserve_ask(void *arg, struct reservation **list, size_t count,
-    auto_reserved_fn *done, void *done_arg);
-void reserve_release(void *arg, const char *id);
-const struct reservation *reserve_elsewhere(void *arg, size_t n);
-/* Tell the shared book, or read what others have. False: nothing is due. */
-bool reserve_act(struct hosts_floor *floor);
-/* Others have reserved or released something. */
-void reserve_hint(struct hosts_floor *floor);
 
 /* --- hosts-lease.c, hosts-submit.c, hosts-land.c ------------------ */
 

@@ -121,7 +121,6 @@ policy_asks(void *arg, const struct agent *agent)
 
 static const struct auto_team team_policy = {
 	.guard = team_guard_fill,
-	.reserved = team_guard_elsewhere,
 	.files = team_report_files,
 	.denied = team_review_denied,
 	.asks = policy_asks,

@@ -21,22 +21,11 @@
 
 /* --- reservations ---------------------------------------------------- */
 
-/* In the order of their making. */
-/* A call that waits for the other hosts of a fleet. */
-struct reserving {
-	struct team_floor *floor; /* NULL = it has gone */
-	struct server_call *call;
+struct team_reserve {
+	/* Those that are open, as the book has them, in the order of their
+	 * making. */
 	struct reservation **list;
 	size_t count;
-	TAILQ_ENTRY(reserving) entry;
-};
-TAILQ_HEAD(reservings, reserving);
-
-struct team_reserve {
-	struct reservation *
-	    *list; /* those that are open, as the book has them */
-	size_t count;
-	struct reservings waiting;
 };
 
 /* --- records ----------------------------------------------------------- */
@@ -81,26 +70,13 @@ find(const struct team_reserve *reserve, const char *id)
 	return NULL;
 }
 
-/* The nth of the other hosts of a fleet; NULL = there are no more. */
-static const struct reservation *
-elsewhere(const struct team_floor *floor, size_t n)
-{
-	const struct auto_hosts *hosts = floor->mode->hosts;
-
-	return hosts != NULL ? hosts->reserved(floor->mode->hosts_arg, n) :
-			       NULL;
-}
-
 static void
 end(struct team_floor *floor, struct reservation *r)
 {
-	const struct auto_hosts *hosts = floor->mode->hosts;
 	cleanup_json struct json_object *json = NULL;
 	struct team_reserve *reserve;
 	size_t kept = 0;
 
-	if (hosts != NULL)
-		hosts->release(floor->mode->hosts_arg, r->id);
 	r->ended = true;
 	json = reservation_to_json(r);
 	put(floor, json, r->id);
@@ -203,24 +179,16 @@ static bool
 is_taken(struct team_floor *floor, struct server_call *call, const char *actor,
     char **paths)
 {
-	size_t count = floor->reserve->count;
 	int64_t now = clock_wall_ms();
 
-	for (size_t i = 0; i < count || elsewhere(floor, i - count) != NULL;
-	     i++) {
-		bool here = i < count;
-		const struct reservation *r = here ?
-		    floor->reserve->list[i] :
-		    elsewhere(floor, i - count);
-
+	for (size_t i = 0; i < floor->reserve->count; i++)
 		for (size_t p = 0; paths[p] != NULL; p++)
-			if (reservation_blocks(
-				r, here ? actor : "", paths[p], now)) {
-				refuse_conflict(
-				    floor, call, actor, r, paths[p], now);
+			if (reservation_blocks(floor->reserve->list[i], actor,
+				paths[p], now)) {
+				refuse_conflict(floor, call, actor,
+				    floor->reserve->list[i], paths[p], now);
 				return true;
 			}
-	}
 	return false;
 }
 
@@ -275,75 +243,6 @@ make(struct team_floor *floor, const struct agent *agent, const char *actor,
 	return r;
 }
 
-static void
-reserving_free(struct reserving *this)
-{
-	for (size_t i = 0; i < this->count; i++)
-		reservation_free(this->list[i]);
-	free(this->list);
-	free(this);
-}
-
-/* Another agent of this host may have been quicker. */
-static const struct reservation *
-find_quicker(const struct team_reserve *reserve, const struct reserving *this)
-{
-	for (size_t i = 0; i < reserve->count; i++)
-		for (size_t n = 0; n < this->count; n++)
-			if (reservation_blocks(reserve->list[i],
-				this->list[n]->actor, this->list[n]->path,
-				clock_wall_ms()))
-				return reserve->list[i];
-	return NULL;
-}
-
-static void
-on_reserved(void *arg, const struct reservation *taken)
-{
-	struct reserving *this = arg;
-	struct team_floor *floor = this->floor;
-	const struct auto_hosts *hosts;
-	struct json_object *list, *result;
-	size_t at = 0;
-
-	if (floor == NULL) {
-		reserving_free(this);
-		return;
-	}
-	TAILQ_REMOVE(&floor->reserve->waiting, this, entry);
-	hosts = floor->mode->hosts;
-	list = json_object_new_array();
-	result = json_object_new_object();
-	json_set(result, "reserved", list);
-	if (taken == NULL)
-		taken = find_quicker(floor->reserve, this);
-	for (size_t i = 0; i < this->count; i++) {
-		struct reservation *r = this->list[i];
-		cleanup_json struct json_object *json = reservation_to_json(r);
-		cleanup_json struct json_object *safe = book_masked(json);
-
-		if (taken != NULL) {
-			at = scope_path_meets(taken->path, r->path) ? i : at;
-			if (hosts != NULL &&
-			    find(floor->reserve, r->id) == NULL)
-				hosts->release(floor->mode->hosts_arg, r->id);
-			continue;
-		}
-		put(floor, safe, r->id); /* others read it */
-		add(floor->reserve, safe);
-		json_object_array_add(list, to_answer(r, r->actor));
-	}
-	if (taken != NULL) {
-		refuse_conflict(floor, this->call, this->list[at]->actor, taken,
-		    this->list[at]->path, clock_wall_ms());
-		json_object_put(result);
-	} else {
-		team_guard_changed(floor);
-		plan_call_answer(floor->plan, this->call, NULL, result);
-	}
-	reserving_free(this);
-}
-
 /* How many the agent has. */
 static size_t
 count_of(const struct team_reserve *reserve, const char *actor)
@@ -374,11 +273,9 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
 	struct agent *agent = team_floor_speaker(floor, call, params, NULL);
-	const struct auto_hosts *hosts = floor->mode->hosts;
-	struct json_object *given = NULL;
+	struct json_object *given = NULL, *list, *result;
 	cleanup_strv char **paths = NULL;
 	cleanup_free char *actor = NULL;
-	struct reserving *this;
 	struct err err = { 0 };
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
@@ -402,19 +299,22 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 		    RESERVATION_MAX);
 		return;
 	}
-	this = xcalloc(1, sizeof *this);
-	*this = (struct reserving){ .floor = floor,
-		.call = call,
-		.list = xcalloc(strv_count(paths) + 1, sizeof(void *)) };
-	for (; paths[this->count] != NULL; this->count++)
-		this->list[this->count] =
-		    make(floor, agent, actor, paths[this->count], params);
-	TAILQ_INSERT_TAIL(&floor->reserve->waiting, this, entry);
-	if (hosts != NULL)
-		hosts->reserve(floor->mode->hosts_arg, this->list, this->count,
-		    on_reserved, this);
-	else
-		on_reserved(this, NULL);
+	list = json_object_new_array();
+	for (size_t i = 0; paths[i] != NULL; i++) {
+		struct reservation *r =
+		    make(floor, agent, actor, paths[i], params);
+		cleanup_json struct json_object *json = reservation_to_json(r);
+		cleanup_json struct json_object *safe = book_masked(json);
+
+		put(floor, safe, r->id); /* others read it */
+		add(floor->reserve, safe);
+		json_object_array_add(list, to_answer(r, actor));
+		reservation_free(r);
+	}
+	team_guard_changed(floor);
+	result = json_object_new_object();
+	json_set(result, "reserved", list);
+	plan_call_answer(floor->plan, call, NULL, result);
 }
 
 /* Is it one of them, or below one? */
@@ -513,10 +413,6 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 		if (is_in_force(floor, r))
 			json_object_array_add(list, to_answer(r, actor));
 	}
-	for (size_t n = 0; elsewhere(floor, n) != NULL; n++)
-		if (reservation_holds(elsewhere(floor, n), clock_wall_ms()))
-			json_object_array_add(
-			    list, to_answer(elsewhere(floor, n), ""));
 	result = json_object_new_object();
 	json_set(result, "reservations", list);
 	serve_reply(floor->core, call, result);
@@ -556,10 +452,6 @@ on_person_list(void *arg, struct server_call *call, struct json_object *params)
 		if (is_in_force(floor, floor->reserve->list[i]))
 			json_object_array_add(
 			    rows, row_of(floor->reserve->list[i]));
-	for (size_t n = 0; elsewhere(floor, n) != NULL; n++)
-		if (reservation_holds(elsewhere(floor, n), clock_wall_ms()))
-			json_object_array_add(
-			    rows, row_of(elsewhere(floor, n)));
 	serve_reply(floor->core, call, rows);
 }
 
@@ -576,13 +468,6 @@ on_person_release(
 	if (!plan_call_begin_change(floor->plan, call))
 		return;
 	r = find(floor->reserve, id);
-	for (size_t n = 0; r == NULL && elsewhere(floor, n) != NULL; n++)
-		if (strcmp(elsewhere(floor, n)->id, id) == 0) {
-			serve_refuse(call, API_E_NOT_FOUND,
-			    "%s is of the agent %s: type this on its host", id,
-			    elsewhere(floor, n)->worker);
-			return;
-		}
 	if (r == NULL || !is_in_force(floor, r)) {
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "there is no reservation %s; list them with: llmc task "
@@ -653,7 +538,6 @@ team_reserve_new(struct team_floor *floor)
 {
 	struct team_reserve *reserve = xcalloc(1, sizeof *reserve);
 
-	TAILQ_INIT(&reserve->waiting);
 	serve_handle(floor->core, "team.mail_reserve", on_reserve, floor);
 	serve_handle(floor->core, "team.mail_release", on_release, floor);
 	serve_handle(
@@ -667,12 +551,8 @@ team_reserve_new(struct team_floor *floor)
 void
 team_reserve_free(struct team_reserve *reserve)
 {
-	struct reserving *this;
-
 	if (reserve == NULL)
 		return;
-	TAILQ_FOREACH (this, &reserve->waiting, entry)
-		this->floor = NULL; /* who asked has gone */
 	team_reserve_closed(reserve);
 	free(reserve);
 }
@@ -762,20 +642,6 @@ team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
 		owner = reservation_owner(r);
 		guard_policy_reserve(policy, r->path, owner, r->until_ms);
 	}
-	for (size_t n = 0; elsewhere(floor, n) != NULL; n++) {
-		const struct reservation *r = elsewhere(floor, n);
-		cleanup_free char *owner = reservation_owner(r);
-
-		if (reservation_holds(r, now))
-			guard_policy_reserve(
-			    policy, r->path, owner, r->until_ms);
-	}
-}
-
-void
-team_guard_elsewhere(void *arg)
-{
-	team_guard_changed(arg);
 }
 
 /* Why it has its own tools only; NULL = it is as free as its rank. */

@@ -515,8 +515,6 @@ void team_reserve_sweep(struct team_floor *floor, const struct event *event);
 /* The policies of the workers follow their tasks, and what is reserved. */
 void
 team_guard_fill(void *floor, struct agent *agent, struct guard_policy *policy);
-/* Agents of other hosts have reserved something. */
-void team_guard_elsewhere(void *floor);
 /* As serve_gate_fn. A session has those of llmc's tools that its task leaves
  * it, whatever its own processes offer. Who was spawned, or has a scope or
  * limited tools, starts, changes and tells nothing beside them. */

@@ -8,13 +8,12 @@
 #define ROLE_MAX 63
 
 /* Ages and lengths are the server's, in milliseconds; {lease} is another. */
-#define DAY          "86400000"
-#define MONTH        "2592000000"
-#define RETURN       "30000" /* before others may claim what was given back */
-#define FENCE_LEAP   "1000" /* attempts that a server may have lost */
-#define LETTERS_MAX  "300" /* open ones of a host to another */
-#define LANDERS_MAX  "20" /* branches of a host */
-#define RESERVED_MAX "200" /* of a host */
+#define DAY         "86400000"
+#define MONTH       "2592000000"
+#define RETURN      "30000" /* before others may claim what was given back */
+#define FENCE_LEAP  "1000" /* attempts that a server may have lost */
+#define LETTERS_MAX "300" /* open ones of a host to another */
+#define LANDERS_MAX "20" /* branches of a host */
 
 /* Of a host that is up with this boot; $1 is the boot. */
 #define UP_WITH(boot)                                         \
@@ -629,38 +628,6 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "select quota.account,quota.span,quota.host,quota.body,"
 	    "now_ms()-quota.changed_at as changed_ago from quota "
 	    "order by quota.account,quota.span,quota.host"),
-	[SHARED_RESERVE_BEGIN] = WRITES("reserve_begin", "", "value text",
-	    "update meta set value=meta.value where "
-	    "meta.key='schema_version' returning meta.value"),
-	[SHARED_RESERVE_PUT] = WRITES("reserve_put",
-	    "id text, path text, ttl bigint, body text", "id text",
-	    "insert into reservation(host,id,path,until_at,body) select "
-	    "host.host,$1,$2,now_ms()+case when $3<" DAY " then $3 else " DAY
-	    " end,$4 from host where host.host=me() and $2<>'' and (select "
-	    "count(*) from reservation as mine where mine.host=me() and "
-	    "mine.id<>$1)<" RESERVED_MAX
-	    " and not exists(select 1 from reservation as other join host as "
-	    "holder on holder.host=other.host where other.host<>me() and "
-	    "holder.state='up' and other.until_at>now_ms() and "
-	    "(other.path='' or $2='' or other.path=$2 or "
-	    "substr($2,1,length(other.path)+1)=other.path||'/' or "
-	    "substr(other.path,1,length($2)+1)=$2||'/')) "
-	    "on conflict(host,id) do update set "
-	    "until_at=excluded.until_at,body=excluded.body "
-	    "returning reservation.id",
-	    "reserve"),
-	[SHARED_RESERVE_DROP] = WRITES("reserve_drop", "id text", "id text",
-	    "delete from reservation where reservation.host=me() and "
-	    "reservation.id=$1 returning reservation.id",
-	    "reserve"),
-	[SHARED_RESERVATIONS] = READS("reservations", "",
-	    "select reservation.host,reservation.id,reservation.path,"
-	    "reservation.body,"
-	    "reservation.until_at-now_ms() as left_ms from reservation join "
-	    "host on host.host=reservation.host where "
-	    "reservation.host<>me() and host.state='up' and "
-	    "reservation.until_at>now_ms() order by reservation.host,"
-	    "reservation.id limit 1000"),
 	[SHARED_EVENT_ADD] =
 	    WRITES("event_add", "key text, record text", "seq bigint",
 		"insert into event(key,at,host,record) values($1,now_ms(),me(),"
@@ -688,9 +655,6 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 		"check_job.changed_at<now_ms()-" DAY)),
 	[SHARED_PRUNE_EVENTS] = WRITES("prune_events", "", "seq bigint",
 	    PRUNE("event", "event.seq", "event.at<now_ms()-" MONTH)),
-	[SHARED_PRUNE_RESERVED] = WRITES("prune_reserved", "", "id text",
-	    "delete from reservation where reservation.until_at<now_ms() "
-	    "returning reservation.id"),
 	[SHARED_PRUNE_SPEND] = WRITES("prune_spend", "", "day bigint",
 	    "delete from spend where spend.day<now_ms()/" DAY "-40 "
 	    "returning spend.day"),
@@ -774,7 +738,7 @@ shared_takes_number(enum shared_statement id, size_t n)
 
 const char *const shared_tables[] = { "meta", "host", "host_role", "host_can",
 	"task", "task_want", "attempt", "lander", "check_job", "letter",
-	"spend", "quota", "reservation", "event", NULL };
+	"spend", "quota", "event", NULL };
 
 #define ALL(text)              \
 	{                      \
@@ -864,9 +828,6 @@ const struct shared_ddl shared_ddl_rows[] = {
 	ALL("create table quota(account text not null, span text not null, "
 	    "host text not null, body text, changed_at {int} not null, "
 	    "primary key(account,span)){strict}"),
-	ALL("create table reservation(host text not null, id text not null, "
-	    "path text not null, until_at {int} not null, body text not "
-	    "null, primary key(host,id)){strict}"),
 	ALL("create table event(seq {numbered}, key text not null unique, at "
 	    "{int} not null, host text not null, record text not "
 	    "null){strict}"),

@@ -156,12 +156,6 @@ enum shared_statement {
 	SHARED_QUOTA_PUT,
 	SHARED_QUOTA_LIMIT,
 	SHARED_QUOTA_READ,
-	/* reserve_begin: nobody else reserves until this transaction ends.
-	 * reserve_put: no row = another host that is up has a part of it. */
-	SHARED_RESERVE_BEGIN,
-	SHARED_RESERVE_PUT,
-	SHARED_RESERVE_DROP,
-	SHARED_RESERVATIONS, /* of the others */
 	SHARED_EVENT_ADD,
 	SHARED_EVENTS, /* of the others, the newest first */
 
@@ -172,7 +166,6 @@ enum shared_statement {
 	SHARED_PRUNE_LETTERS,
 	SHARED_PRUNE_CHECKS,
 	SHARED_PRUNE_EVENTS,
-	SHARED_PRUNE_RESERVED,
 	SHARED_PRUNE_SPEND, /* older than 40 days */
 
 	SHARED_STATEMENT_COUNT
