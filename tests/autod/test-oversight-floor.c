@@ -105,8 +105,9 @@ is_next(void *arg)
 
 #define DEATHS (getenv("UNIT_WHOLE") != NULL ? 13 : 5)
 
-/* The twelve turns of a task that meets the same failure in each: a step every
- * three, and the daemon may die before any of them. */
+/* The twelve turns of a task that meets the same failure in each, with the
+ * settings that nobody has changed: a step every three, and the daemon may die
+ * before any of them. */
 TEST_ROWS(the_same_failure_climbs_the_ladder, DEATHS)
 {
 	static const struct {
@@ -120,7 +121,7 @@ TEST_ROWS(the_same_failure_climbs_the_ladder, DEATHS)
 	};
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_ON);
+	oversight_world_begin("");
 	for (int n = 1; n <= 12; n++) {
 		struct next next = { n };
 		cleanup_free char *level = NULL;

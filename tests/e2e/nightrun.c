@@ -580,7 +580,7 @@ the_report_is_true(const struct night *night)
 	expect(
 	    strstr(fleet_do("status", NULL)->out, "Nothing needs you") == NULL,
 	    "status says that nothing needs you");
-	is_needed(list, STUCK, "The check of your work failed");
+	is_needed(list, STUCK, "Stuck");
 	is_needed(list, NOTHING, "without a change");
 	money_adds_up(report, night->plans);
 }
@@ -637,7 +637,7 @@ night_story(const struct night *night)
 	expect(strcmp(goal_status(goal), "completed") == 0, "the goal is %s",
 	    goal_status(goal));
 	list = needs();
-	is_needed(list, STUCK, "The check of your work failed");
+	is_needed(list, STUCK, "Stuck");
 	expect(
 	    strcmp(json_string_or(need(list, "failure",
 				      json_string_or(task(STUCK), "id", "?")),

@@ -196,7 +196,7 @@ TEST(file_in_a_readonly_folder_is_told)
 	run = e2e_llmc(ws, "config", "set", "auto.max_turns", "50", NULL);
 	e2e_expect(run, 1, "Permission denied");
 	ck_assert_str_eq(
-	    e2e_llmc(ws, "config", "get", "auto.max_turns", NULL)->out, "10\n");
+	    e2e_llmc(ws, "config", "get", "auto.max_turns", NULL)->out, "20\n");
 }
 
 TEST(lock_that_cannot_be_made_is_told)

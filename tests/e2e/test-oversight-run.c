@@ -225,7 +225,6 @@ TEST(a_long_turn_is_looked_at_before_it_counts_as_stalled)
 {
 	int agent;
 
-	auto_set("auto.max_turns", "10");
 	auto_tune("slice=1000");
 	auto_set("auto.worker_stall_timeout", "3s");
 	auto_set("auto.check_command", e2e_path(CHECK, "no"));

@@ -291,7 +291,7 @@ TEST_ROWS(a_fault_is_named_with_its_line, nitems(faults))
 	    problem->text);
 	ck_assert_ptr_null(strchr(problem->text, '\n'));
 	ck_assert_int_ne(strncmp(problem->text, "line ", 5), 0);
-	ck_assert_int_eq(settings_int(p.settings, "auto.max_turns"), 10);
+	ck_assert_int_eq(settings_int(p.settings, "auto.max_turns"), 20);
 	ck_assert_int_eq(
 	    settings_duration(p.settings, "planner.timeout"), 300000);
 	ck_assert_int_eq(

@@ -280,7 +280,7 @@ const struct setting settings_table[] = {
 	    .help = "How many times a task is tried before it is given up "
 		    "and reported.",
 	    .min = 1, .max = 100 },
-	{ "auto.max_turns", SETTING_INT, "10",
+	{ "auto.max_turns", SETTING_INT, "20",
 	    .help = "Turns that one attempt may take, including those in "
 		    "which the agent is sent back; those that begin with "
 		    "mail do not count.",
