@@ -139,6 +139,37 @@ TEST(a_git_of_another_user_elsewhere_does_not_keep_a_lock)
 	ck_assert(removed);
 }
 
+static void
+on_written(const struct git_answer *answer, void *arg)
+{
+	struct repo *repo = arg;
+
+	ck_assert_msg(answer->status == 0, "%s", answer->complaint);
+	repo_answered(repo, answer->err);
+}
+
+/* The daemon was killed while its git wrote one. The user's own git, which may
+ * run for hours, writes none of them. */
+TEST(a_lock_of_our_own_ref_is_taken_away)
+{
+	static const char *const args[] = { "update-ref", "--no-deref",
+		"refs/llmc/task/t1", "main", NULL };
+	struct git_command update = { .args = args };
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_sh(repo,
+	    "mkdir -p .git/refs/llmc/task; "
+	    "touch -d '1 minute ago' .git/refs/llmc/task/t1.lock; " RUNNING_GIT(
+		"\"$B\""));
+	repo_begin(repo);
+	git_run(git_queue(repo->git, repo->root), &update, on_written, repo);
+	repo_wait(repo);
+	ck_assert_str_eq(repo_sh(repo,
+			     "git log -1 --format=%s refs/llmc/task/t1; "
+			     "kill -- -$(cat \"$B/group\")"),
+	    "m");
+}
+
 /* A lock of the user: its owner may come back. */
 TEST(a_lock_of_the_main_tree_stays)
 {

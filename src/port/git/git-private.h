@@ -169,7 +169,8 @@ int64_t git_deadline(const struct git *git, const char *verb);
 
 /* Remove the lock file that git complained about if it is stale: it belongs to
  * a linked worktree (never to the user's main tree), it was not just created,
- * and no git is running in that worktree. True if it is gone. */
+ * and no git is running in that worktree; or it is that of a ref of llmc's own.
+ * True if it is gone. */
 bool git_lock_remove_dead(const char *dir, const char *complaint);
 
 /* Wait until the gits that run now at the top of that tree (most go there
