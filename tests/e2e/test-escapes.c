@@ -126,8 +126,9 @@ static const char *const kinds[] = { "worktree:check", "worktree:setup",
 static const char *const as_user[] = { "worktree", "strict", "worktree:check",
 	"strict:setup" };
 
-/* Beside a tmux server, whose socket is in a place that is neither temporary
- * nor somebody's home. */
+/* Beside a tmux server, whose socket is in a folder that every box of this test
+ * is given, and no other: a box covers the sockets that it would show, and
+ * those of other tests come and go. */
 static void
 try_mode(const char *mode)
 {
@@ -136,13 +137,11 @@ try_mode(const char *mode)
 
 	e2e_need_boxes("");
 	rows = rows_of(
-	    e2e_sh(NULL,
-		e2e_path("D=$(mktemp -d \"${LLMC%%/*}/tmux-XXXXXX\") || exit\n"
-			 "export TMUX_REAL=\"$D/s\"\n"
+	    e2e_sh(e2e_dir("given"),
+		e2e_path("export TMUX_REAL=\"$PWD/s\"\n"
 			 "tmux -S \"$TMUX_REAL\" -f /dev/null new-session -d\n"
-			 "PATH=$SIBLINGS:$PATH \"$ESCAPES\" %s\n"
-			 "r=$?; tmux -S \"$TMUX_REAL\" kill-server\n"
-			 "rm -rf \"$D\"; exit $r",
+			 "PATH=$SIBLINGS:$PWD:$PATH \"$ESCAPES\" %s\n"
+			 "r=$?; tmux -S \"$TMUX_REAL\" kill-server; exit $r",
 		    mode)),
 	    &json);
 	check_all(rows);
