@@ -225,6 +225,10 @@ person_escalate(struct core *core, const struct escalation *what)
 			.goal = what->goal,
 			.node = what->node,
 			.stays = true });
+	/* What oversight has done, however urgent, is news: only a pause wants
+	 * something, and that has an ask of its own. */
+	if (what->event != NULL && what->intervention != NULL)
+		asks_resolve(core, what->event);
 	send_escalation(core, what);
 }
 
