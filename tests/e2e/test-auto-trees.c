@@ -92,6 +92,10 @@ look_at_row(struct json_object *filed, size_t row, bool boxed, struct buf *out)
 {
 	bool lands = (rows[row].flags & LANDS) != 0;
 
+	/* Its agent has only words for a tree that is whole again: it may have
+	 * failed, or wait for a person. */
+	if ((rows[row].flags & SWEPT) != 0 && !boxed)
+		return;
 	for (size_t i = 0; i < json_object_array_length(filed); i++) {
 		struct json_object *task = json_object_array_get_idx(filed, i);
 		const char *outcome = auto_member(task, "outcome");
@@ -99,8 +103,6 @@ look_at_row(struct json_object *filed, size_t row, bool boxed, struct buf *out)
 
 		if (strcmp(auto_member(task, "title"), rows[row].name) != 0)
 			continue;
-		if ((rows[row].flags & SWEPT) != 0 && !boxed)
-			return;
 		if (strcmp(outcome, lands ? "landed" : "dead-letter") != 0 ||
 		    (!lands &&
 			(strstr(reason, ".broken-") == NULL ||

@@ -123,7 +123,7 @@ TEST(unknown_keys_in_the_file_are_warnings)
 		run = e2e_llmc(ws, "config", "get", "auto.max_turns", NULL);
 		e2e_expect(
 		    run, 0, e2e_path("%s%s", config_of(ws), cases[i].words));
-		ck_assert_str_eq(run->out, "10\n");
+		ck_assert_str_eq(run->out, "20\n");
 		ck_assert_ptr_eq(
 		    strchr(run->err, '\n'), strrchr(run->err, '\n'));
 		/* One JSON value and nothing else. */

@@ -222,7 +222,7 @@ TEST(unset_brings_the_default_back)
 	json = e2e_json(
 	    e2e_llmc(ws, "--json", "config", "unset", "auto.max_turns", NULL),
 	    0);
-	ck_assert_int_eq(json_int_or(json, "value", 0), 10);
+	ck_assert_int_eq(json_int_or(json, "value", 0), 20);
 	ck_assert_str_eq(json_string_or(json, "source", ""), "default");
 	e2e_has(e2e_read(config_of(ws)), start);
 	e2e_expect(e2e_llmc(ws, "config", "unset", "auto.max_turns", NULL), 1,
