@@ -55,6 +55,31 @@ TEST_ROWS(a_failure_ends_the_daemon, 2)
 	ck_assert_uint_eq(floor_world.core->state.errors, 1);
 }
 
+/* Who repairs it reads the last heartbeat, which lies there after its end. */
+TEST(a_failure_tells_what_the_workers_were_doing)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *workers = NULL;
+	struct worker *w;
+
+	life_world = (struct life_world){ .options.auto_mode = true };
+	life_world_begin(NULL);
+	w = worker_new("auto-1", clock_wall_ms());
+	w->status = WORKER_WORKING;
+	state_add(&floor_world.core->state, w);
+	raise_failure("git", 1);
+	w->status = WORKER_OFFLINE;
+	heartbeat_now(floor_world.core->heartbeat);
+	ck_assert_int_eq(life_world_run(1000), 1);
+	json = life_world_load("auto.heartbeat");
+	ck_assert_int_eq(
+	    json_get_array(json, "", "workers", &workers, NULL), 0);
+	ck_assert_int_eq(json_object_array_length(workers), 1);
+	ck_assert_ptr_nonnull(strstr(
+	    json_object_get_string(json_object_array_get_idx(workers, 0)),
+	    "auto-1 working"));
+}
+
 /* It stops the daemon and is reported, even if the file cannot be written. */
 TEST(a_failure_that_cannot_be_filed)
 {

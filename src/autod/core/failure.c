@@ -7,6 +7,7 @@
 #include "emit.h"
 #include "event-table.h"
 #include "failure.h"
+#include "heartbeat.h"
 #include "loop.h"
 #include "watch.h"
 #include "workspace.h"
@@ -41,6 +42,7 @@ failure_raise(struct core *core, const struct failure *f)
 		f = &of_branch;
 	core->failing = true;
 	core->state.errors++;
+	heartbeat_failed(core->heartbeat); /* before anybody is told */
 	if (!core->evicted) {
 		cleanup_free char *file =
 		    workspace_path(core->workspace, "failure.json");

@@ -7,7 +7,6 @@
 
 #include "book.h"
 #include "core.h"
-#include "failure.h"
 #include "heartbeat.h"
 #include "ladder.h"
 #include "loop.h"
@@ -35,6 +34,8 @@ struct heartbeat {
 	int64_t last_unix;
 	int failure; /* of the last beat, 0 = none */
 	int64_t activity_unix; /* as in the last beat */
+	struct json_object *workers; /* as they were when the daemon failed;
+				      * NULL = it has not */
 };
 
 /* --- rest ----------------------------------------------------------------- */
@@ -174,10 +175,11 @@ is_expected(const struct state *state, const struct worker *w)
 }
 
 static void
-add_work(const struct core *core, struct json_object *json)
+add_work(const struct heartbeat *h, struct json_object *json)
 {
 	struct json_object *expected = json_object_new_array();
 	struct json_object *workers = json_object_new_array();
+	const struct core *core = h->core;
 	const struct state *state = &core->state;
 	int64_t now = clock_wall_ms();
 	size_t len = 0;
@@ -212,10 +214,26 @@ add_work(const struct core *core, struct json_object *json)
 	}
 	json_set_int(json, "activity_unix", activity_unix(core));
 	json_set(json, "expected", expected);
+	/* The end of a daemon that has failed changes what its workers do. */
+	if (h->workers != NULL) {
+		json_object_put(workers);
+		workers = json_object_get(h->workers);
+	}
 	json_set(json, "workers", workers);
 }
 
 /* --- the beat ------------------------------------------------------------ */
+
+/* Only looks: who finds out that the root is not ours raises a failure, which
+ * beats. */
+static bool
+beats_in_our_root(const struct core *core)
+{
+	cleanup_free char *lock = workspace_path(core->workspace, "state.lock");
+
+	return !core->evicted &&
+	    (core->lock < 0 || lock_is_at(core->lock, lock));
+}
 
 /* Not synced: after a crash of the machine there is no daemon anyway. */
 static void
@@ -240,14 +258,14 @@ beat(void *arg)
 	json_set_int(json, "rss_kb", rss_kb());
 	json_set_int(json, "monotonic_ms", clock_mono_ms());
 	json_set_int(json, "sign_monotonic_ms", sign_ms(core));
-	add_work(core, json);
+	add_work(h, json);
 	json_print(json, false, &text);
 	buf_addc(&text, '\n');
 	h->activity_unix = activity_unix(core);
 	loop_lag_reset(core->loop);
 	if (h->timer != NULL)
 		loop_timer_restart(h->timer, period_ms(core, beat_is_quiet(h)));
-	if (!root_guard_holds(core))
+	if (!beats_in_our_root(core))
 		return;
 	unlink(fresh); /* whatever it is: it is made anew */
 	fd = file_open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -295,6 +313,23 @@ heartbeat_now(struct heartbeat *h)
 }
 
 void
+heartbeat_failed(struct heartbeat *h)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *workers = NULL;
+
+	if (h == NULL)
+		return;
+	if (h->workers == NULL) {
+		json = json_object_new_object();
+		add_work(h, json);
+		json_object_object_get_ex(json, "workers", &workers);
+		h->workers = json_object_get(workers);
+	}
+	beat(h);
+}
+
+void
 heartbeat_awake(struct heartbeat *h)
 {
 	if (h != NULL && h->quiet)
@@ -317,8 +352,9 @@ heartbeat_free(struct heartbeat *h)
 	file = workspace_path(h->core->workspace, "auto.heartbeat");
 	if (h->core->restarts)
 		beat(h); /* the overseer is told: this is not a death */
-	else if (!h->core->evicted)
+	else if (!h->core->evicted && h->workers == NULL)
 		unlink(file);
 	loop_timer_free(h->timer);
+	json_object_put(h->workers);
 	free(h);
 }

@@ -14,7 +14,7 @@ struct heartbeat;
 
 /* Begin to beat, in auto mode; the others take NULL as none. */
 struct heartbeat *heartbeat_new(struct core *core);
-/* Stop, and remove the file. */
+/* Stop, and remove the file, which a daemon that has failed leaves. */
 void heartbeat_free(struct heartbeat *heartbeat);
 
 /* The state was saved: if a task was assigned or completed since the last beat,
@@ -23,6 +23,10 @@ void heartbeat_saved(struct heartbeat *heartbeat);
 
 /* The phase has changed to or from one that a person is told about. */
 void heartbeat_now(struct heartbeat *heartbeat);
+
+/* The daemon fails: beat, and keep to the workers as they are now. Who repairs
+ * it is told what they were doing, not how the end of the daemon left them. */
+void heartbeat_failed(struct heartbeat *heartbeat);
 
 /* We are awake: beat now instead of waking again soon for it, if beats have
  * become rare because little happens. */
