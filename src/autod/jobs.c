@@ -280,7 +280,6 @@ on_hosts(const struct shared_answer *answer, void *arg)
 		{ "seen_ago", "seenAgoMs", false },
 		{ "version", "version", true },
 		{ "slots", "slots", false },
-		{ "check_slots", "checkSlots", false },
 		{ "claimed", "claimed", false },
 		{ "ready", "ready", false },
 	};

@@ -441,7 +441,6 @@ static const struct schema fleet_host =
 	SCHEMA_IS("leaseLeftMs", INT, "until it counts as lost"),
 	SCHEMA_MAY("seenAgoMs", INT, NULL), SCHEMA_MAY("version", STRING, NULL),
 	SCHEMA_MAY("slots", INT, "how many workers it has at most"),
-	SCHEMA_MAY("checkSlots", INT, NULL),
 	SCHEMA_IS("claimed", INT, "tasks that it works on"),
 	SCHEMA_IS("ready", INT, "tasks that wait to land"),
 	SCHEMA_IS("can", LIST, "what it has"));

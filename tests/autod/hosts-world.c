@@ -109,7 +109,7 @@ b_comes(void)
 	floor_world_wait(is_up, NULL);
 	ck_assert_str_ne(
 	    SAYS(SHARED_HELLO, BOOK_T(B_BOOT), BOOK_T(B_BOOT), BOOK_T("1"),
-		BOOK_I(1), BOOK_I(1), BOOK_T(NULL), BOOK_T("main")),
+		BOOK_I(1), BOOK_T(NULL), BOOK_T("main")),
 	    "");
 }
 

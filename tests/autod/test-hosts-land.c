@@ -27,13 +27,6 @@ origin_has(const char *want)
 	    want);
 }
 
-static const char *
-origin_refs(void)
-{
-	return floor_world_sh("git --git-dir=\"$B/origin\" for-each-ref "
-			      "--format='%(refname)' refs/llmc");
-}
-
 static bool
 is_over(void *arg)
 {
@@ -56,17 +49,10 @@ origin_has_ref(const char *pattern)
 }
 
 static bool
-has_no_check(void *arg)
-{
-	(void)arg;
-	return !origin_has_ref("check/*");
-}
-
-static bool
 is_swept(void *arg)
 {
 	(void)arg;
-	return !origin_has_ref("queue/t1-a/*") && !origin_has_ref("check/t1-a");
+	return !origin_has_ref("queue/t1-a/*");
 }
 
 /* b has done its task: pushed, but not submitted. */
@@ -164,17 +150,13 @@ TEST(a_host_lands_its_own_work)
 	/* What is not needed any more is removed: here, and by the next
 	 * lander. */
 	floor_world_wait(is_swept, &hosts_world);
-	floor_world_sh("cd \"$B/origin\"; for ref in queue/t1-a/2 "
-		       "check/t1-a check/k1; do git update-ref "
-		       "refs/llmc/$ref main; done");
-	SAYS(SHARED_CHECK_POST, BOOK_T("k1"), BOOK_T("main"), BOOK_T("x"),
-	    BOOK_T("x"));
+	floor_world_sh("git -C \"$B/origin\" update-ref "
+		       "refs/llmc/queue/t1-a/2 main");
 	hosts_world_reopen();
 	hosts_world_live();
 	b_hands_in();
 	hosts_world_wait_row("t7-b", "landed b 1");
 	floor_world_wait(is_swept, &hosts_world);
-	ck_assert_ptr_nonnull(strstr(origin_refs(), "check/k1"));
 }
 
 TEST(the_owner_knows_how_work_went_that_another_host_did)
@@ -459,62 +441,4 @@ TEST(a_host_that_drains_or_doubts_leaves_the_landing_to_others)
 	floor_world_wait(is_left_to_others, NULL);
 	ck_assert_str_ne(
 	    SAYS(SHARED_LANDER_TAKE, BOOK_T("main"), BOOK_T(B_BOOT)), "");
-}
-
-#define PASSED "{\"verdict\":\"passed\",\"how\":\"exited with status 0\"}"
-
-static char job[64];
-
-/* b has taken a check. */
-static bool
-b_has_job(void *arg)
-{
-	const char *row = SAYS(SHARED_CHECK_TAKE, BOOK_T(B_BOOT));
-
-	(void)arg;
-	snprintf(job, sizeof job, "%.*s", (int)strcspn(row, ","), row);
-	return job[0] != '\0';
-}
-
-/* The only slot of the lander is busy: b checks the rest. */
-TEST(another_host_checks_for_the_lander)
-{
-	begin_with_slow_check();
-	b_hands_in();
-	b_has_task("t8-b");
-	b_works("t8-b", "c.txt");
-	b_submits("t8-b", "1/b/boot");
-	while (!b_has_job(NULL))
-		hosts_check_look(hosts_world.floor, NULL);
-	ck_assert_ptr_nonnull(strstr(origin_refs(), job));
-	ck_assert_str_ne(SAYS(SHARED_CHECK_DONE, BOOK_T(job), BOOK_I(1),
-			     BOOK_T(B_BOOT), BOOK_T(PASSED), BOOK_T("")),
-	    "");
-	hosts_check_look(hosts_world.floor, "checked");
-	hosts_world_wait_row("t7-b", "landed b 1");
-	ck_assert_int_eq(unlink(unit_path("wait")), 0);
-	hosts_world_wait_row("t8-b", "landed b 1");
-	floor_world_wait(has_no_check, &hosts_world);
-}
-
-/* b is the lander: a checks for it, by its own command only. */
-TEST_ROWS(a_host_checks_for_another, 3)
-{
-	static const char *const want[] = { "passed", "failed", "unjudged" };
-	char key[CHECK_KEY_SIZE];
-	const char *state = "";
-
-	hosts_world_begin("check_command = \"test -e b.txt\"\n");
-	check_book_key(_i < 2 ? "test -e b.txt" : "true", key);
-	b_works("t7-b", _i == 1 ? "other.txt" : "b.txt");
-	floor_world_sh("git -C \"$B/b\" push -q origin "
-		       "HEAD:refs/llmc/check/j1");
-	SAYS(SHARED_CHECK_POST, BOOK_T("j1"), BOOK_T("main"),
-	    BOOK_T(b_head("HEAD")), BOOK_T(key));
-	hosts_world_live();
-	while (strstr(state, ",done,a,") == NULL) {
-		hosts_check_look(hosts_world.floor, "check");
-		state = hosts_world_says(&SHARED_CALL0(SHARED_CHECK_READ), 1);
-	}
-	ck_assert_msg(strstr(state, want[_i]) != NULL, "%s", state);
 }

@@ -6,8 +6,8 @@
  * call, with what it can read and with nonsense, takes the lander's lease and
  * lies; then its role is locked. No task that it could not claim is wrong, and
  * nothing of others is gone. Left out is what docs/fleet.md says that such a
- * host can do to others' time: it lets go of the lease, and does not say that a
- * check failed, that an account is limited, or send work back.
+ * host can do to others' time: it lets go of the lease, and does not say that
+ * an account is limited, or send work back.
  */
 #include "hostrun.h"
 #include "loop.h"
@@ -34,7 +34,7 @@ const int unit_timeout = 300;
 /* With everything that is there. */
 static const char *const aimed[] = {
 	"select h.* from llmc.host as o,lateral llmc.hello_3('c1',o.boot,'v',"
-	"99,99,'cray','main') as h",
+	"99,'cray','main') as h",
 	"select llmc.beat_3('c1',9000000000000,'main')",
 	"select llmc.lander_take_3('main','c1')",
 	"select llmc.doubt_3(1,'main')",
@@ -79,10 +79,6 @@ static const char *const aimed[] = {
 	"llmc.host_view_3(h.boot,'{}') as x",
 	"select x.* from llmc.host as h,lateral "
 	"llmc.can_set_3('host:'||h.host) as x",
-	"select x.* from llmc.check_job as c,lateral "
-	"llmc.check_done_3(c.id,c.fence,c.boot,'{}','x') as x",
-	"select x.* from llmc.check_job as c,lateral llmc.check_drop_3(c.id) as "
-	"x",
 	"select x.* from llmc.letter as t,lateral "
 	"llmc.letter_done_3(t.id,'done','{}') as x",
 	"select x.* from llmc.letter as t,lateral llmc.letter_drop_3(t.id,'x') "
@@ -96,10 +92,9 @@ static const char *const aimed[] = {
 	"as x",
 	"select llmc.drain_3(1),llmc.drain_3(0)",
 	"select llmc.steal_hosts_3(),llmc.steal_tasks_3(),"
-	"llmc.steal_checks_3(),llmc.attempts_close_3()",
+	"llmc.attempts_close_3()",
 	"select llmc.prune_tasks_3()",
 	"select llmc.prune_letters_3()",
-	"select llmc.prune_checks_3()",
 	"select llmc.prune_events_3()",
 	"select llmc.prune_spend_3()",
 	"update llmc.task set state='landed'",
@@ -126,8 +121,8 @@ static const char *const numbers[] = { "0", "1", "2", "-1", "9000000000000",
 	"(select max(fence) from llmc.lander)" };
 
 /* Not with nonsense: what takes only time from others, or ends this host. */
-static const char *const spared[] = { "quota_limit", "eject", "check_take",
-	"check_done", "leave", "drain" };
+static const char *const spared[] = { "quota_limit", "eject", "leave",
+	"drain" };
 
 static PGconn *
 open_book(const char *address)

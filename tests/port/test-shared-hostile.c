@@ -22,7 +22,7 @@ struct attack {
 
 /* a owns all tasks, b runs and lands; c is hostile. t1-a runs on b, t2-a is
  * submitted by b, t3-a has landed, t4-a has failed, t5-a is held, t6-a runs on
- * a; wait-a and the check k2 wait for anybody. */
+ * a; wait-a waits for anybody. */
 static const struct attack attacks[] = {
 	/* What the book says of itself. */
 	{ "me", { "" }, NULL },
@@ -48,11 +48,10 @@ static const struct attack attacks[] = {
 	    "end a doubt before the branch was compared" },
 	/* Itself. */
 	{ "hello",
-	    { "'b1','b1','v',1,1,'me@b','main'",
-		"'c1','c1','v',1,1,'me@c','main'" },
+	    { "'b1','b1','v',1,'me@b','main'",
+		"'c1','c1','v',1,'me@c','main'" },
 	    "say that it has slots and words which it does not have" },
 	{ "adopt", { "'c1','b1'", "'b1','b1'" }, NULL },
-	{ "adopt_checks", { "'c1','a1'", "'c1','b1'" }, NULL },
 	{ "beat", { "'c1'," LONG_AGE ",'main'", "'b1',1,'main'" }, NULL },
 	{ "host_view", { "'c1','{}'", "'b1','{}'" },
 	    "show workers and goals that it does not have" },
@@ -62,7 +61,6 @@ static const struct attack attacks[] = {
 	{ "drain", { "1", "0" }, NULL },
 	{ "steal_hosts", { "" }, NULL },
 	{ "steal_tasks", { "" }, NULL },
-	{ "steal_checks", { "" }, NULL },
 	/* Tasks. */
 	{ "publish",
 	    { "'t1-a',0,'','main','x','{}',0", "'t99-a',0,'','main','x','{}',0",
@@ -117,13 +115,6 @@ static const struct attack attacks[] = {
 	    { "'t2-a',1,'x',1,'c1','x'", "'t1-a',1,'main',2,'c1','x'",
 		"'t2-a',1,'main',1,'b1','x'" },
 	    "send submitted work back to its agent, with words of its own" },
-	{ "check_post", { "'k1','main','f','make'", "'k3','main','f','make'" },
-	    "have other hosts run their own check of a commit at origin" },
-	{ "check_take", { "'b1'", "'c1'" },
-	    "take a check, and say that it passed or failed" },
-	{ "check_done", { "'k1',1,'a1','{}','x'", "'k1',1,'c1','{}','x'" },
-	    NULL },
-	{ "check_drop", { "'k1'", "'k2'" }, NULL },
 	/* Letters. */
 	{ "letter_post",
 	    { "'l1','b','mail.deliver','{}'", "'l9','b','task.drop','{}'",
@@ -141,7 +132,6 @@ static const struct attack attacks[] = {
 	/* What is old. */
 	{ "prune_tasks", { "" }, NULL },
 	{ "prune_letters", { "" }, NULL },
-	{ "prune_checks", { "" }, NULL },
 	{ "prune_events", { "" }, NULL },
 	{ "prune_spend", { "" }, NULL },
 };
@@ -182,8 +172,8 @@ task(struct shared_world *world, int runner, const char *id)
 static void
 begin(struct shared_world *world)
 {
-	static const char *const hellos[] = { "a1|-|v|9|9|-|main",
-		"b1|-|v|9|9|-|main", "c1|-|v|9|9|-|main" };
+	static const char *const hellos[] = { "a1|-|v|9|-|main",
+		"b1|-|v|9|-|main", "c1|-|v|9|-|main" };
 
 	shared_world_begin(world, SHARED_POSTGRES);
 	for (int i = 0; i < 3; i++) {
@@ -207,9 +197,6 @@ begin(struct shared_world *world)
 	says(world, 1, "finish", "t5-a|1|b1|held|{}|-");
 	says(world, 0, "attempts_close", "");
 	says(world, 0, "publish", "wait-a|1|-|main|x|{}|0");
-	says(world, 1, "check_post", "k1|main|f00d|make");
-	says(world, 0, "check_take", "a1");
-	says(world, 1, "check_post", "k2|main|f00d|make");
 	says(world, 0, "letter_post", "l1|b|mail.deliver|{}");
 	says(world, 1, "letter_post", "l2|a|mail.deliver|{}");
 	says(world, 0, "spend_put", "0|me|10|20");
@@ -239,8 +226,6 @@ others(struct shared_world *world, const char *but)
 	    "union all "
 	    "select 'lander '||t::text from llmc.lander t where t.host<>'c' "
 	    "union all "
-	    "select 'check '||t::text from llmc.check_job t where "
-	    "t.id='k1' union all "
 	    "select 'letter '||t::text from llmc.letter t where "
 	    "t.from_host<>'c' union all "
 	    "select 'acts '||t::text from llmc.letter t where "

@@ -21,11 +21,11 @@ struct line {
 static const struct line life[] = {
 	{ 0, "meta", "", "min_writer,3;repository,abc;schema_version,3" },
 	{ 0, "beat", "a1|0|main", "" },
-	{ 0, "hello", "a1|-|v1|2|1|me@a|main", "1,0,1300000,0" },
-	{ 0, "hello", "a2|-|v1|2|1|-|main", "" },
-	{ 0, "hello", "a2|a1|v1|2|1|-|main", "1,0,1300000,0" },
-	{ 1, "hello", "b1|-|v1|4|0|-|main", "2,0,1300000,0" },
-	{ 2, "hello", "c1|-|v1|1|1|-|main", "3,0,1300000,0" },
+	{ 0, "hello", "a1|-|v1|2|me@a|main", "1,0,1300000,0" },
+	{ 0, "hello", "a2|-|v1|2|-|main", "" },
+	{ 0, "hello", "a2|a1|v1|2|-|main", "1,0,1300000,0" },
+	{ 1, "hello", "b1|-|v1|4|-|main", "2,0,1300000,0" },
+	{ 2, "hello", "c1|-|v1|1|-|main", "3,0,1300000,0" },
 	{ 2, "beat", "c1|0|main", "1300000,0,0" },
 	{ 2, "beat", "c0|0|main", "" },
 	{ 1, "can_set", "gpu", "gpu" },
@@ -119,39 +119,37 @@ static const struct line life[] = {
 	{ 1, "claim", "b1|main", "t1-a,3,a,5,x,main,one,{},-,-,2,0,not now" },
 	{ 1, "attempts_begin", "b1", "t1-a,3" },
 	{ 0, "hosts", "",
-	    "a,1,a2,up,0,204000,96000,v1,2,1,-,-,-,0,0;b,2,b1,up,0,204000,96000,v1,4,0,-,-,-,1,0;c,3,c1,up,0,204000,96000,v1,1,1,-,-,-,0,0" },
+	    "a,1,a2,up,0,204000,96000,v1,2,-,-,-,0,0;b,2,b1,up,0,204000,96000,v1,4,-,-,-,1,0;c,3,c1,up,0,204000,96000,v1,1,-,-,-,0,0" },
 	{ 0, "+", "300000", "" },
 	{ 2, "beat", "c1|0|main", "1696000,0,0" },
 	{ 2, "steal_hosts", "", "a,1;b,2" },
 	{ 2, "steal_tasks", "", "t1-a,4,a,-,queued,1" },
-	{ 2, "steal_checks", "", "" },
 	{ 2, "attempts_close", "", "t1-a,3;t3-a,1" },
 	{ 0, "beat", "a2|0|main", "" },
 	{ 1, "finish", "t1-a|3|b1|done|-|-", "" },
 	{ 2, "claim", "c1|main",
 	    "t1-a,5,a,5,x,main,one,{},-,-,3,1,b was lost" },
 	{ 2, "attempts_begin", "c1", "t1-a,5" },
-	{ 0, "hello", "a3|a2|v1|2|1|-|main", "1,0,1696000,0" },
+	{ 0, "hello", "a3|a2|v1|2|-|main", "1,0,1696000,0" },
 	{ 0, "adopt", "a3|a2", "" },
-	{ 1, "hello", "b2|b1|v1|2|1|-|main", "2,0,1696000,0" },
+	{ 1, "hello", "b2|b1|v1|2|-|main", "2,0,1696000,0" },
 	{ 2, "adopt", "c2|c1", "" },
-	{ 2, "hello", "c2|c1|v1|2|1|-|main", "3,0,1696000,0" },
+	{ 2, "hello", "c2|c1|v1|2|-|main", "3,0,1696000,0" },
 	{ 2, "adopt", "c2|c1", "t1-a,5" },
-	{ 2, "adopt_checks", "c2|c1", "" },
 	{ 2, "attempts_begin", "c2", "" },
 	{ 2, "attempts", "t1-a",
 	    "3,b,b1,1096000,1396000,over;5,c,c1,1396000,-,-" },
 	{ 2, "hold", "c2", "t1-a,5,claimed,a,-,-,b was lost" },
 	{ 0, "+", "600001", "" },
-	{ 0, "hello", "a3|a3|v1|2|1|-|main", "1,0,2296001,0" },
+	{ 0, "hello", "a3|a3|v1|2|-|main", "1,0,2296001,0" },
 	{ 0, "steal_hosts", "", "b,2;c,3" },
 	{ 0, "steal_tasks", "", "t1-a,6,a,-,queued,2" },
 	{ 0, "claim_one", "a3|t1-a",
 	    "t1-a,7,a,5,x,main,one,{},-,-,4,2,c was lost" },
 	{ 0, "leave", "a3", "" }, /* it has a task */
-	{ 0, "hello", "a4|-|v1|2|1|-|main", "" },
+	{ 0, "hello", "a4|-|v1|2|-|main", "" },
 	{ 0, "+", "3000001", "" },
-	{ 0, "hello", "a4|-|v1|2|1|-|main", "1,0,5296002,0" },
+	{ 0, "hello", "a4|-|v1|2|-|main", "1,0,5296002,0" },
 	{ 0, "steal_tasks", "", "t1-a,8,a,-,held,3" },
 	{ 0, "requeue", "t2-a", "" },
 	{ 1, "requeue", "t1-a", "" },
@@ -160,12 +158,7 @@ static const struct line life[] = {
 	{ 1, "drop_task", "t1-a|not wanted", "" },
 	{ 0, "drop_task", "t1-a|not wanted", "t1-a,10,a,-,dropped" },
 	{ 0, "leave", "a4", "a" },
-	{ 1, "check_post", "k1|main|f00d|make", "k1" },
-	{ 0, "check_post", "k1|main|f00d|make", "" },
-	{ 1, "check_take", "b2", "" },
-	{ 0, "check_take", "a4", "" },
-	{ 0, "checks", "", "" },
-	{ 0, "hello", "a4|-|v1|2|1|-|main", "" },
+	{ 0, "hello", "a4|-|v1|2|-|main", "" },
 	{ 0, "letter_post", "l1|b|task.drop|{}", "" },
 	{ 0, "letter_post", "l1|b|mail.deliver|{}", "l1,b" },
 	{ 0, "letter_post", "l1|b|mail.deliver|{}", "l1,b" },
@@ -209,9 +202,9 @@ static const struct line life[] = {
 /* What is old goes; what lives, and what its owner (a) or its runner (b) has
  * not read, stays: c has read nothing, and is lost. */
 static const struct line old[] = {
-	{ 0, "hello", "a1|-|v|1|1|-|main", "1,0,1300000,0" },
-	{ 1, "hello", "b1|-|v|1|1|-|main", "2,0,1300000,0" },
-	{ 2, "hello", "c1|-|v|1|1|-|main", "3,0,1300000,0" },
+	{ 0, "hello", "a1|-|v|1|-|main", "1,0,1300000,0" },
+	{ 1, "hello", "b1|-|v|1|-|main", "2,0,1300000,0" },
+	{ 2, "hello", "c1|-|v|1|-|main", "3,0,1300000,0" },
 	{ 0, "publish", "done-a|1|-|main|x|{}|0", "done-a,queued" },
 	{ 0, "claim", "a1|main", "done-a,1,a,1,-,main,x,{},-,-,1,0,-" },
 	{ 0, "finish", "done-a|1|a1|done|{}|-", "done-a,1,a,a,done" },
@@ -233,10 +226,6 @@ static const struct line old[] = {
 	{ 0, "letter_post", "l1|b|mail.deliver|{}", "l1,b" },
 	{ 1, "letter_done", "l1|done|{}", "l1,a" },
 	{ 0, "letter_post", "l2|c|mail.deliver|{}", "l2,c" },
-	{ 0, "check_post", "k1|main|c|make", "k1" },
-	{ 1, "checks", "", "k1" },
-	{ 1, "check_take", "b1", "k1,1,a,main,c,make" },
-	{ 1, "check_done", "k1|1|b1|{}|-", "k1,a" },
 	{ 0, "event_add", "e1|{}", "1" },
 	{ 0, "spend_put", "0|me|10|20", "0" },
 	{ 0, "spend_put", "1|me|10|20", "1" },
@@ -245,7 +234,6 @@ static const struct line old[] = {
 	{ 0, "beat", "a1|1000001|main", "1300100,0,0" },
 	{ 0, "prune_tasks", "", "" },
 	{ 0, "prune_letters", "", "" },
-	{ 0, "prune_checks", "", "" },
 	{ 0, "+", "86400000", "" }, /* a day */
 	{ 0, "prune_tasks", "", "done-a,a,0" },
 	{ 1, "beat", "b1|1000000|main", "87700100,0,0" },
@@ -254,7 +242,6 @@ static const struct line old[] = {
 	{ 1, "beat", "b1|5|main", "87700100,0,0" },
 	{ 0, "prune_tasks", "", "ran-a,a,0" },
 	{ 0, "prune_letters", "", "l1" },
-	{ 0, "prune_checks", "", "k1" },
 	{ 0, "prune_events", "", "" },
 	{ 0, "+", "2505600000", "" }, /* 29 days */
 	{ 0, "prune_tasks", "", "lost-c,c,1" },
@@ -277,8 +264,8 @@ static const struct line old[] = {
 /* The server has lost commits: t1 was claimed by a with fence 3, t2 has landed,
  * t4 is not here at all and has landed. */
 static const struct line lost[] = {
-	{ 0, "hello", "a1|-|v|1|1|-|main", "1,0,1300000,0" },
-	{ 1, "hello", "b1|-|v|1|1|-|main", "2,0,1300000,0" },
+	{ 0, "hello", "a1|-|v|1|-|main", "1,0,1300000,0" },
+	{ 1, "hello", "b1|-|v|1|-|main", "2,0,1300000,0" },
 	{ 0, "publish", "t1-a|1|-|main|x|{}|0", "t1-a,queued" },
 	{ 0, "publish", "t2-a|2|-|main|x|{}|0", "t2-a,queued" },
 	{ 1, "publish", "t3-b|3|-|main|x|{}|0", "t3-b,queued" },
@@ -291,7 +278,7 @@ static const struct line lost[] = {
 	{ 1, "claim", "b1|main", "" },
 	{ 1, "claim_any", "b1|main", "" },
 	{ 0, "doubted", "main", "1001000,0,2" }, /* a, and c that is new */
-	{ 0, "hello", "a1|a1|v|1|1|-|main", "1,0,1301000,1" },
+	{ 0, "hello", "a1|a1|v|1|-|main", "1,0,1301000,1" },
 	{ 0, "open_tasks", "", "t1-a,a,-,-,0,queued;t2-a,a,-,-,0,queued" },
 	{ 0, "restore", "t1-a|3|a0", "" },
 	{ 0, "restore", "t1-a|0|a1", "" },
@@ -316,7 +303,7 @@ static const struct line lost[] = {
 	{ 0, "found", "t2-a|c2|main|1|a1|a|b|b1|2", "t2-a,3,a,b,landed" },
 	{ 1, "publish", "t4-b|1|-|main|x|{}|0", "" },
 	{ 0, "trust", "1001000|main|1|a1", "" }, /* c is missing */
-	{ 2, "hello", "c1|-|v|1|1|-|main", "3,0,1301000,1" },
+	{ 2, "hello", "c1|-|v|1|-|main", "3,0,1301000,1" },
 	{ 0, "trust", "7|main|1|a1", "" },
 	{ 1, "trust", "1001000|main|1|b1", "" },
 	{ 0, "trust", "1001000|main|1|a1", "trust main" },
@@ -485,7 +472,7 @@ TEST_ROWS(task_is_claimed_once, 2)
 	shared_world_begin(&world, (enum shared_engine)_i);
 	for (int i = 0; i < WORLD_HOSTS; i++) {
 		shared_world_host(&world, i);
-		shared_world_ask(&world, i, "hello", "boot|-|v|1|1|-|main");
+		shared_world_ask(&world, i, "hello", "boot|-|v|1|-|main");
 	}
 	for (int i = 0; i < TASKS; i++) {
 		cleanup_free char *text = xasprintf("t%d-a|1|-|main|x|{}|0", i);
@@ -513,8 +500,8 @@ late_submit(struct shared_world *world)
 {
 	shared_world_host(world, 0);
 	shared_world_host(world, 1);
-	shared_world_ask(world, 0, "hello", "a1|-|v|1|1|-|main");
-	shared_world_ask(world, 1, "hello", "b1|-|v|1|1|-|main");
+	shared_world_ask(world, 0, "hello", "a1|-|v|1|-|main");
+	shared_world_ask(world, 1, "hello", "b1|-|v|1|-|main");
 	shared_world_ask(world, 0, "publish", "t1-a|1|-|main|x|{}|0");
 	ck_assert_str_ne(shared_world_ask(world, 0, "claim", "a1|main"), "");
 	shared_world_advance(world, 300001);
@@ -526,7 +513,7 @@ late_submit(struct shared_world *world)
 	ck_assert_str_eq(shared_world_ask(world, 0, "submit",
 			     "t1-a|1|a1|c|refs/llmc/queue/t1-a/1|{}|-"),
 	    "");
-	shared_world_ask(world, 0, "hello", "a1|a1|v|1|1|-|main");
+	shared_world_ask(world, 0, "hello", "a1|a1|v|1|-|main");
 	return *shared_world_ask(world, 0, "submit",
 		   "t1-a|1|a1|c|refs/llmc/queue/t1-a/1|{}|-") != '\0';
 }
@@ -573,7 +560,7 @@ TEST_ROWS(clock_of_a_host_does_not_matter, 2)
 	shared_world_begin(&world, SHARED_POSTGRES);
 	shared_world_host(&world, 0);
 	shared_world_host(&world, 1);
-	shared_world_ask(&world, 0, "hello", "a1|-|v|1|1|-|main");
+	shared_world_ask(&world, 0, "hello", "a1|-|v|1|-|main");
 	if (_i == 1)
 		ck_assert_str_eq(
 		    shared_world_sql(&world, NULL,
@@ -594,7 +581,7 @@ TEST(time_of_day_does_not_matter_to_a_file)
 
 	shared_world_begin(&world, SHARED_SQLITE);
 	shared_world_host(&world, 0);
-	shared_world_ask(&world, 0, "hello", "a1|-|v|1|1|-|main");
+	shared_world_ask(&world, 0, "hello", "a1|-|v|1|-|main");
 	clock_virtual_begin(clock_boot_ms(), clock_wall_ms() + 3600000);
 	shared_world_host(&world, 1);
 	ck_assert_str_eq(shared_world_ask(&world, 1, "steal_hosts", ""), "");
@@ -642,7 +629,7 @@ TEST(host_can_do_nothing_but_what_the_statements_do)
 	shared_world_begin(&world, SHARED_POSTGRES);
 	shared_world_host(&world, 0);
 	shared_world_host(&world, 1);
-	shared_world_ask(&world, 0, "hello", "a1|-|v|1|1|-|main");
+	shared_world_ask(&world, 0, "hello", "a1|-|v|1|-|main");
 	shared_world_ask(&world, 0, "publish", "t1-a|1|-|main|x|{}|0");
 	shared_world_ask(&world, 0, "claim", "a1|main");
 	for (size_t i = 0; i < nitems(forbidden); i++)
@@ -680,7 +667,7 @@ TEST_ROWS(tables_change_under_a_host_that_works, 2)
 		"alter table task add column taste text" };
 	world.owner.steps = steps;
 	shared_world_host(&world, 0);
-	shared_world_ask(&world, 0, "hello", "a1|-|v|1|1|-|main");
+	shared_world_ask(&world, 0, "hello", "a1|-|v|1|-|main");
 	shared_world_ask(&world, 0, "publish", "t1-a|1|-|main|x|{}|0");
 	world.owner.step_count = shared_ddl_count + 1;
 	shared_world_owner_runs(&world, "migrate", -1);

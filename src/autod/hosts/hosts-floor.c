@@ -60,7 +60,6 @@ on_hello(const struct shared_answer *answer, void *arg)
 	if (floor->seen && !floor->doubt)
 		trust_compare_all(floor);
 	floor->seen = false;
-	hosts_check_adopted(floor, &answer->of[4]);
 	EMIT(floor->core, EVENT_HOST_UP, .text = floor->host);
 	hosts_done(floor);
 }
@@ -97,12 +96,9 @@ say_hello(struct hosts_floor *floor)
 	    SHARED_CALL(SHARED_DOUBT, BOOK_I(floor->seen), BOOK_T(branch));
 	calls[n++] = SHARED_CALL0(SHARED_KNOW_SERVER);
 	calls[n++] = SHARED_CALL(SHARED_HELLO, BOOK_T(boot), BOOK_T(old),
-	    BOOK_T(LLMC_VERSION), BOOK_I(floor->mode->workers),
-	    BOOK_I(settings_int(settings, "auto.check_slots")), BOOK_T(ssh),
+	    BOOK_T(LLMC_VERSION), BOOK_I(floor->mode->workers), BOOK_T(ssh),
 	    BOOK_T(branch));
 	calls[n++] = SHARED_CALL(SHARED_ADOPT, BOOK_T(boot), BOOK_T(old));
-	calls[n++] =
-	    SHARED_CALL(SHARED_ADOPT_CHECKS, BOOK_T(boot), BOOK_T(old));
 	calls[n++] = SHARED_CALL0(SHARED_CAN_CLEAR);
 	for (size_t i = 0; i < words && n < SHARED_CALLS_MAX; i++) {
 		can[i] = BOOK_T(floor->can[i]);
@@ -276,7 +272,6 @@ steal(struct hosts_floor *floor)
 	const struct shared_call calls[] = {
 		SHARED_CALL0(SHARED_STEAL_HOSTS),
 		SHARED_CALL0(SHARED_STEAL_TASKS),
-		SHARED_CALL0(SHARED_STEAL_CHECKS),
 		SHARED_CALL0(SHARED_ATTEMPTS_CLOSE),
 	};
 	int64_t now = clock_boot_ms();
@@ -382,7 +377,6 @@ look(void *arg)
 	if (!floor->begun || floor->core->stopping)
 		return;
 	hosts_land_look(floor);
-	hosts_check_look(floor, NULL);
 	shares_compare(floor);
 	shares_stop(floor);
 	if (floor->busy)
@@ -454,7 +448,6 @@ on_notified(const char *word, void *arg)
 	if (strcmp(word, "quota") == 0 ||
 	    (all && clock_boot_ms() - floor->money_ms >= QUOTA_MS))
 		floor->quota = true;
-	hosts_check_look(floor, word);
 	if (floor->doubt) {
 		floor->compares = true;
 		floor->land->ready = true;
@@ -668,7 +661,6 @@ hosts_floor_new(struct auto_mode *mode)
 	};
 	core->state.host = floor->host;
 	floor->land = hosts_land_new(floor);
-	floor->check = hosts_check_new(floor);
 	floor->seen_branch = hosts_seen_new(floor);
 	floor->look = loop_call_new(core->loop, look, floor);
 	core_add_floor(core, &floor->floor);
@@ -688,7 +680,6 @@ hosts_floor_free(struct hosts_floor *floor)
 	auto_set_hosts(floor->mode, NULL, NULL);
 	floor->core->state.host = NULL;
 	hosts_land_free(take_ptr(&floor->land));
-	hosts_check_free(take_ptr(&floor->check));
 	hosts_seen_free(take_ptr(&floor->seen_branch));
 	floor_stop(floor);
 	loop_call_free(floor->look);

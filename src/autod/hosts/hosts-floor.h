@@ -20,7 +20,6 @@
  *   hosts-share.c   tasks: published, claimed, told how they ended, stopped
  *   hosts-trust.c   a server that has lost its last commits
  *   hosts-submit.c  work of this host for the lander
- *   hosts-check.c   checks that other hosts run
  *   hosts-lease.c   what lands for all, one thing at a time; the lander's lease
  *   hosts-place.c   agents that were spawned: at home, or elsewhere; what a
  *                   person is asked about tasks

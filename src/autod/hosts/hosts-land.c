@@ -227,7 +227,6 @@ on_rows(const struct shared_answer *answer, void *arg)
 			land->fence = shared_int(lease, 0, "fence");
 			land->sweep_ms = 0;
 			landings_kick(land->landings);
-			hosts_check_look(land->floor, NULL);
 		}
 		land->asked_ms = land->sent_ms;
 		take_rows(land, rows);
@@ -378,21 +377,17 @@ on_open(const struct shared_answer *answer, void *arg)
 {
 	struct hosts_land *land = arg;
 	cleanup_strv char **listed = take_ptr(&land->listed);
-	const struct shared_rows *rows;
+	const struct shared_rows *rows = &answer->of[0];
 
 	if (!land_answered(land, answer))
 		return;
 	land->sweeps = false;
 	for (size_t i = 0; i < strv_count(listed); i++) {
-		bool queue = is_below(listed[i], LAND_REFS);
-		const char *id =
-		    listed[i] + strlen(queue ? LAND_REFS : LAND_CHECK_REFS);
+		const char *id = listed[i] + strlen(LAND_REFS);
 		size_t len = strcspn(id, "/ "), n = 0;
 
-		rows = &answer->of[queue ? 0 : 1];
 		while (n < rows->count) {
-			const char *known =
-			    shared_text(rows, n, queue ? "task" : "id");
+			const char *known = shared_text(rows, n, "task");
 
 			if (strlen(known) == len &&
 			    strncmp(known, id, len) == 0)
@@ -415,16 +410,10 @@ on_refs(const char *const *list, size_t count, const struct err *err, void *arg)
 
 	strv_clear(&land->listed);
 	for (size_t i = 0; err == NULL && i < count; i++)
-		if (is_below(list[i], LAND_REFS) ||
-		    (is_below(list[i], LAND_CHECK_REFS) &&
-			!hosts_check_has(
-			    land->floor, list[i] + strlen(LAND_CHECK_REFS))))
+		if (is_below(list[i], LAND_REFS))
 			strv_add(&land->listed, list[i]);
 	if (land->listed != NULL && land->listed[0] != NULL)
-		land_ask(land,
-		    (const struct shared_call[]){ SHARED_CALL0(SHARED_TASKS),
-			SHARED_CALL0(SHARED_CHECKS) },
-		    2, on_open);
+		land_ask(land, &SHARED_CALL0(SHARED_TASKS), 1, on_open);
 	else
 		land_done(land);
 }
@@ -544,32 +533,6 @@ lands(void *arg)
 	return hosts_land_has_lease(((struct hosts_land *)arg)->floor);
 }
 
-static int
-check_room(void *arg)
-{
-	return hosts_check_room(((struct hosts_land *)arg)->floor);
-}
-
-static void
-check(void *arg, const char *tree, const char *commit, const char *key,
-    bool afresh)
-{
-	hosts_check_post(
-	    ((struct hosts_land *)arg)->floor, tree, commit, key, afresh);
-}
-
-static void
-uncheck(void *arg, const char *tree)
-{
-	hosts_check_drop(((struct hosts_land *)arg)->floor, tree);
-}
-
-static void
-lent(void *arg, const struct check_end *end)
-{
-	hosts_check_lent(((struct hosts_land *)arg)->floor, end);
-}
-
 static void
 changed(void *arg)
 {
@@ -579,10 +542,6 @@ changed(void *arg)
 static const struct landing_hosts policy = {
 	.attempt = attempt,
 	.lands = lands,
-	.check_room = check_room,
-	.check = check,
-	.uncheck = uncheck,
-	.lent = lent,
 	.changed = changed,
 };
 

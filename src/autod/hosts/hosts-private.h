@@ -13,8 +13,6 @@
 
 struct event;
 struct git;
-struct check_end;
-struct hosts_check;
 struct hosts_keep;
 struct hosts_post;
 struct hosts_land;
@@ -104,7 +102,6 @@ struct hosts_floor {
 	struct hosts_keep *keep; /* hosts-keep.c */
 	struct hosts_post *post; /* hosts-letter.c */
 	struct hosts_land *land; /* hosts-land.c */
-	struct hosts_check *check; /* hosts-check.c */
 	struct hosts_seen *seen_branch; /* hosts-seen.c */
 	struct share **shares;
 	size_t share_count;
@@ -290,9 +287,8 @@ bool keep_prune(struct hosts_floor *floor);
 
 /* --- hosts-lease.c, hosts-submit.c, hosts-land.c ------------------ */
 
-#define LAND_REMOTE     "origin"
-#define LAND_REFS       "refs/llmc/queue/"
-#define LAND_CHECK_REFS "refs/llmc/check/"
+#define LAND_REMOTE "origin"
+#define LAND_REFS   "refs/llmc/queue/"
 #define LAND_PUSH_MS                                            \
 	((int64_t)5 * 60 * 1000) /* deadline of a push or fetch \
 				  */
@@ -374,23 +370,5 @@ bool hosts_land_news(struct hosts_floor *floor, struct share *share,
     const struct shared_rows *rows, size_t n);
 /* The task is not this host's any more: what it has submitted is forgotten. */
 void hosts_land_lost(struct hosts_floor *floor, const char *task);
-
-/* --- hosts-check.c ------------------------------------------------ */
-
-struct hosts_check *hosts_check_new(struct hosts_floor *floor);
-void hosts_check_free(struct hosts_check *check); /* NULL is ignored */
-/* Look what is next; word: a hint, or NULL. */
-void hosts_check_look(struct hosts_floor *floor, const char *word);
-/* As in struct landing_hosts. */
-int hosts_check_room(const struct hosts_floor *floor);
-/* Is the check, whose id this begins with, one of ours? */
-bool hosts_check_has(const struct hosts_floor *floor, const char *id);
-void hosts_check_post(struct hosts_floor *floor, const char *tree,
-    const char *commit, const char *key, bool afresh);
-void hosts_check_drop(struct hosts_floor *floor, const char *tree);
-void hosts_check_lent(struct hosts_floor *floor, const struct check_end *end);
-/* The answer of SHARED_ADOPT_CHECKS. */
-void
-hosts_check_adopted(struct hosts_floor *floor, const struct shared_rows *rows);
 
 #endif

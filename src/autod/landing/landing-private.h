@@ -52,13 +52,10 @@ struct queue_slot;
 struct server_call;
 
 struct queue_slot {
-	struct check_slot *slot;
+	struct check_slot *slot; /* NULL = there is none */
 	char **covers; /* ids of items; NULL = the base itself */
 	char **pinned; /* items that keep their order while it runs */
 	bool cancelled;
-	bool lent; /* it checks for another host, which is no run of ours */
-	char *tree; /* slot NULL: what another host checks for us */
-	int64_t since_ms;
 	bool overtaken; /* others have moved the branch since it began */
 };
 

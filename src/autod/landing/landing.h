@@ -114,15 +114,6 @@ struct landing_hosts {
 	char *(*attempt)(void *arg, const char *task, char **ret_id);
 	/* Is it this host that lands? The work of others waits otherwise. */
 	bool (*lands)(void *arg);
-	/* How many more checks could other hosts run now? Run one there;
-	 * landings_checked_elsewhere() says how it ended. It is not needed any
-	 * more. */
-	int (*check_room)(void *arg);
-	void (*check)(void *arg, const char *tree, const char *commit,
-	    const char *key, bool afresh);
-	void (*uncheck)(void *arg, const char *tree);
-	/* The check of landings_lend() has ended. */
-	void (*lent)(void *arg, const struct check_end *end);
 	/* An item was submitted, or one of other hosts has ended. */
 	void (*changed)(void *arg);
 };
@@ -170,13 +161,6 @@ void landings_landed_elsewhere(
     struct landings *landings, struct landing_item *item, const char *commit);
 void landings_returned(struct landings *landings, struct landing_item *item,
     bool conflict, const char *words);
-
-void landings_checked_elsewhere(
-    struct landings *landings, const struct check_end *end);
-/* Check a commit for another host, by our own check_command if its key is this
- * one. False: no slot is free, or it is another command. */
-bool landings_lend(struct landings *landings, const char *tree,
-    const char *commit, const char *key, bool afresh);
 
 /* Is anything in the queue, or not settled yet? */
 bool landings_busy(const struct landings *landings);

@@ -96,9 +96,7 @@ queue_item_drop_ref(struct core *core, const char *item)
 const char *
 queue_slot_tree(const struct queue_slot *slot)
 {
-	return slot->slot == NULL ? slot->tree :
-	    slot->lent            ? NULL :
-				    check_slot_tree(slot->slot);
+	return slot->slot == NULL ? NULL : check_slot_tree(slot->slot);
 }
 
 static bool

@@ -131,8 +131,7 @@ add_runs(struct queue *queue, struct queue_facts *facts)
 		const char *tree = queue_slot_tree(slot);
 
 		/* There were more slots once, and they are ending. */
-		if (tree == NULL ||
-		    (i >= queue->slot_count && slot->slot != NULL))
+		if (tree == NULL || i >= queue->slot_count)
 			continue;
 		facts->run_slots[facts->plan.run_count] = slot;
 		facts->runs[facts->plan.run_count++] = (struct landing_run){
@@ -140,28 +139,10 @@ add_runs(struct queue *queue, struct queue_facts *facts)
 			.tasks = slot->pinned != NULL ?
 			    (const char *const *)slot->pinned :
 			    nobody,
-			.started_ms = slot->slot != NULL ?
-			    check_slot_since_ms(slot->slot) :
-			    slot->since_ms,
+			.started_ms = check_slot_since_ms(slot->slot),
 			.cancelled = slot->cancelled,
 		};
 	}
-}
-
-/* How many checks of ours may run on other hosts, less what ours run for them.
- */
-static int
-other_slots(const struct queue *queue)
-{
-	const struct landing_hosts *hosts = queue->landings->hosts;
-	int count =
-	    hosts != NULL ? hosts->check_room(queue->landings->hosts_arg) : 0;
-
-	for (int i = 0; i < LANDING_SLOTS_MAX; i++)
-		count += (queue->slots[i].tree != NULL) - queue->slots[i].lent;
-	return queue->slot_count + count > LANDING_SLOTS_MAX ?
-	    LANDING_SLOTS_MAX - queue->slot_count :
-	    count;
 }
 
 void
@@ -195,7 +176,7 @@ queue_facts_make(struct queue *queue, struct queue_facts *facts)
 		0 ?
 	    LANDING_EACH :
 	    LANDING_TIP;
-	facts->plan.slots = queue->slot_count + other_slots(queue);
+	facts->plan.slots = queue->slot_count;
 	facts->plan.red_told = record->red_told;
 	facts->plan.trial = queue->trial;
 	facts->plan.unproven = queue->proving;

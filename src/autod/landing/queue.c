@@ -137,36 +137,11 @@ free_slot(struct queue *queue)
 	return NULL;
 }
 
-/* One of another host. */
-static struct queue_slot *
-other_slot(struct queue *queue)
-{
-	const struct landings *landings = queue->landings;
-
-	if (landings->hosts == NULL ||
-	    landings->hosts->check_room(landings->hosts_arg) <= 0)
-		return NULL;
-	for (int i = queue->slot_count; i < LANDING_SLOTS_MAX; i++)
-		if (queue->slots[i].slot == NULL &&
-		    queue->slots[i].tree == NULL)
-			return &queue->slots[i];
-	return NULL;
-}
-
 static void
-cancel_slot(struct queue *queue, struct queue_slot *slot)
+cancel_slot(struct queue_slot *slot)
 {
-	const struct landings *landings = queue->landings;
-
-	if (slot->slot != NULL) {
-		slot->cancelled = true;
-		check_slot_cancel(slot->slot);
-		return;
-	}
-	if (landings->hosts != NULL)
-		landings->hosts->uncheck(landings->hosts_arg, slot->tree);
-	xstrset(&slot->tree, NULL);
-	queue_look(queue);
+	slot->cancelled = true;
+	check_slot_cancel(slot->slot);
 }
 
 static void
@@ -186,7 +161,6 @@ static void
 do_check(struct queue *queue, const struct queue_facts *facts,
     const struct landing_plan *plan, const struct landing_action *action)
 {
-	const struct landings *landings = queue->landings;
 	struct queue_slot *slot = free_slot(queue);
 	const struct check_result *known = check_book_find(
 	    &record_of(queue)->checks, action->tree, facts->key);
@@ -210,8 +184,6 @@ do_check(struct queue *queue, const struct queue_facts *facts,
 	}
 	settings_list(queue->core->settings, "repo.protected_paths",
 	    &subject.protected_paths);
-	if (slot == NULL && subject.base == NULL)
-		slot = other_slot(queue);
 	if (slot == NULL)
 		return;
 	pin(slot, facts, plan, action);
@@ -223,14 +195,7 @@ do_check(struct queue *queue, const struct queue_facts *facts,
 		strv_add(&slot->covers, item);
 		candidates_checked(queue->candidates, item);
 	}
-	if (slot->slot != NULL) {
-		check_slot_start(slot->slot, &subject);
-	} else {
-		xstrset(&slot->tree, action->tree);
-		slot->since_ms = clock_wall_ms();
-		landings->hosts->check(landings->hosts_arg, action->tree,
-		    action->commit, facts->key, subject.afresh);
-	}
+	check_slot_start(slot->slot, &subject);
 	EMIT(
 	    queue->core, EVENT_CHECK_BEGINS, .text = what, .ref = action->tree);
 }
@@ -487,7 +452,7 @@ act(struct queue *queue, const struct queue_facts *facts,
 	case LANDING_DO_CANCEL:
 		if (facts->run_slots[action->run]->overtaken)
 			note_in_vain(queue, 1);
-		cancel_slot(queue, facts->run_slots[action->run]);
+		cancel_slot(facts->run_slots[action->run]);
 		break;
 	case LANDING_DO_LAND:
 		if (!upstream_may_land(queue->upstream))
@@ -690,7 +655,7 @@ look(void *arg)
 			 * next item reads the branch again. */
 			for (int i = 0; i < LANDING_SLOTS_MAX; i++)
 				if (queue_slot_tree(&queue->slots[i]) != NULL)
-					cancel_slot(queue, &queue->slots[i]);
+					cancel_slot(&queue->slots[i]);
 			xstrset(&queue->base_commit, NULL);
 			xstrset(&queue->base_tree, NULL);
 		}
@@ -847,58 +812,12 @@ static void
 on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 {
 	struct queue *queue = arg;
-	const struct landings *landings = queue->landings;
 	struct queue_slot none = { .slot = slot }, *at = &none;
 
 	for (int i = 0; i < LANDING_SLOTS_MAX; i++)
 		if (queue->slots[i].slot == slot)
 			at = &queue->slots[i];
-	if (!at->lent) {
-		checked(queue, at, end);
-		return;
-	}
-	at->lent = false;
-	if (landings->hosts != NULL)
-		landings->hosts->lent(landings->hosts_arg, end);
-	queue_look(queue);
-}
-
-void
-landings_checked_elsewhere(
-    struct landings *landings, const struct check_end *end)
-{
-	struct queue *queue = landings->queue;
-
-	for (int i = queue->slot_count; i < LANDING_SLOTS_MAX; i++) {
-		struct queue_slot *slot = &queue->slots[i];
-
-		if (slot->slot != NULL || !text_is(slot->tree, end->tree))
-			continue;
-		xstrset(&slot->tree, NULL);
-		checked(queue, slot, end);
-		return;
-	}
-}
-
-bool
-landings_lend(struct landings *landings, const char *tree, const char *commit,
-    const char *key, bool afresh)
-{
-	struct queue *queue = landings->queue;
-	struct queue_slot *slot = free_slot(queue);
-	struct check_subject subject = {
-		.tree = tree, .commit = commit, .afresh = afresh
-	};
-	char own[CHECK_KEY_SIZE];
-
-	check_slot_key(queue->core, own);
-	if (slot == NULL || queue->stopping || strcmp(own, key) != 0)
-		return false;
-	settings_list(queue->core->settings, "repo.protected_paths",
-	    &subject.protected_paths);
-	slot->lent = true;
-	check_slot_start(slot->slot, &subject);
-	return true;
+	checked(queue, at, end);
 }
 
 /* There were more slots once: end what still runs in them. */
@@ -963,7 +882,6 @@ queue_free(struct queue *queue)
 		check_slot_free(queue->slots[i].slot);
 		strv_clear(&queue->slots[i].covers);
 		strv_clear(&queue->slots[i].pinned);
-		free(queue->slots[i].tree);
 	}
 	candidates_free(queue->candidates);
 	loop_call_free(queue->look);

@@ -194,14 +194,14 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	/* --- this host ---------------------------------------------------- */
 	[SHARED_HELLO] = WRITES("hello",
 	    "boot text, old_boot text, version text, slots bigint, "
-	    "check_slots bigint, ssh text, branch text",
+	    "ssh text, branch text",
 	    "nr bigint, draining bigint, lease_until bigint, doubt bigint",
 	    "update host set boot=$1,state='up',lease_until=now_ms()+{lease},"
-	    "seen_at=now_ms(),version=$3,slots=$4,check_slots=$5,ssh=$6 "
+	    "seen_at=now_ms(),version=$3,slots=$4,ssh=$5 "
 	    "where host.host=me() and (host.state in ('new','lost') or "
 	    "(host.state='up' and (host.boot=$1 or host.boot=$2 or "
 	    "host.lease_until<now_ms()))) "
-	    "returning host.nr,host.draining,host.lease_until," DOUBTS("$7"),
+	    "returning host.nr,host.draining,host.lease_until," DOUBTS("$6"),
 	    "hosts"),
 	[SHARED_ADOPT] = WRITES("adopt", "boot text, old_boot text",
 	    "task text, fence bigint",
@@ -209,11 +209,6 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    " where task.host=me() and task.boot=$2 and "
 	    "task.state in ('claimed','ready') and " UP(
 		"$1") " returning task.task,task.fence"),
-	[SHARED_ADOPT_CHECKS] = WRITES("adopt_checks",
-	    "boot text, old_boot text", "id text, fence bigint",
-	    "update check_job set boot=$1 where check_job.host=me() and "
-	    "check_job.boot=$2 and check_job.state='running' and " UP(
-		"$1") " returning check_job.id,check_job.fence"),
 	[SHARED_HOLD] = READS("hold", "boot text",
 	    "select task.task,task.fence,task.state,task.owner,task.head,"
 	    "task.head_ref,task.words from task where task.host=me() and "
@@ -248,7 +243,7 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "select host.host,host.nr,host.boot,host.state,host.draining,"
 	    "host.lease_until-now_ms() as lease_left,"
 	    "now_ms()-host.seen_at as seen_ago,host.version,host.slots,"
-	    "host.check_slots,host.ssh,host.view,"
+	    "host.ssh,host.view,"
 	    "now_ms()-host.view_at as view_ago,"
 	    "(select count(*) from task where task.host=host.host and "
 	    "task.state='claimed') as claimed,"
@@ -274,11 +269,6 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "' was lost'" CHANGED " where task.state='claimed' and not " HELD(
 		"task") RETURNS_TASK ",task.lost",
 	    "queue"),
-	[SHARED_STEAL_CHECKS] = WRITES("steal_checks", "", "id text",
-	    "update check_job set state='queued',fence=check_job.fence+1,"
-	    "host=null,boot=null where check_job.state='running' and not " HELD(
-		"check_job") " returning check_job.id",
-	    "check"),
 
 	/* --- tasks: owner, people ----------------------------------------- */
 	[SHARED_PUBLISH] = WRITES("publish",
@@ -508,52 +498,6 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 			    RETURNS_TASK,
 	    "change"),
 
-	/* --- checks ------------------------------------------------------- */
-	[SHARED_CHECK_POST] = WRITES("check_post",
-	    "id text, branch text, commit_id text, command text", "id text",
-	    "insert into check_job(id,poster,branch,commit_id,command,state,"
-	    "fence,created_at,changed_at) values($1,me(),$2,$3,$4,'queued',"
-	    "0,now_ms(),now_ms()) on conflict do nothing "
-	    "returning check_job.id",
-	    "check"),
-	[SHARED_CHECK_TAKE] = WRITES("check_take", "boot text",
-	    "id text, fence bigint, poster text, branch text, "
-	    "commit_id text, command text",
-	    "with pick as materialized (select check_job.id from check_job "
-	    "where check_job.state='queued' and check_job.poster<>me() and "
-	    "exists(select 1 from host where host.host=check_job.poster and "
-	    "host.state='up') "
-	    "order by check_job.created_at,check_job.id limit 1 "
-	    "{lock_check}) update check_job set state='running',host=me(),"
-	    "boot=$1,fence=check_job.fence+1" CHANGED
-	    " from pick where check_job.id=pick.id and " TAKING(
-		"$1") " returning check_job.id,check_job.fence,check_job.poster,"
-		      "check_job.branch,check_job.commit_id,check_job.command"),
-	[SHARED_CHECK_DONE] = WRITES("check_done",
-	    "id text, fence bigint, boot text, result text, output text",
-	    "id text, poster text",
-	    "update check_job set state='done',result=$4,output=$5" CHANGED
-	    " where check_job.id=$1 and check_job.fence=$2 and "
-	    "check_job.boot=$3 and check_job.host=me() and "
-	    "check_job.state='running' "
-	    "returning check_job.id,check_job.poster",
-	    "checked", "poster"),
-	[SHARED_CHECK_DROP] = WRITES("check_drop", "id text", "id text",
-	    "delete from check_job where check_job.id=$1 and "
-	    "check_job.poster=me() returning check_job.id"),
-	[SHARED_CHECK_READ] = READS("check_read", "",
-	    "select check_job.id,check_job.branch,check_job.commit_id,"
-	    "check_job.state,check_job.host,check_job.fence,"
-	    "check_job.result,check_job.output,"
-	    "now_ms()-check_job.changed_at as changed_ago from check_job "
-	    "where check_job.poster=me() order by check_job.created_at,"
-	    "check_job.id limit 1000"),
-
-	[SHARED_CHECKS] = READS("checks", "",
-	    "select check_job.id from check_job join host on "
-	    "host.host=check_job.poster where host.state='up' "
-	    "order by check_job.id limit 1000"),
-
 	/* --- letters ------------------------------------------------------ */
 	/* No row: there is no such host. */
 	[SHARED_LETTER_POST] = WRITES("letter_post",
@@ -650,9 +594,6 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 		"letter.changed_at<now_ms()-" DAY " and "
 		"(letter.state<>'open' or "
 		"letter.changed_at<now_ms()-" MONTH ")")),
-	[SHARED_PRUNE_CHECKS] = WRITES("prune_checks", "", "id text",
-	    PRUNE("check_job", "check_job.id",
-		"check_job.changed_at<now_ms()-" DAY)),
 	[SHARED_PRUNE_EVENTS] = WRITES("prune_events", "", "seq bigint",
 	    PRUNE("event", "event.seq", "event.at<now_ms()-" MONTH)),
 	[SHARED_PRUNE_SPEND] = WRITES("prune_spend", "", "day bigint",
@@ -674,7 +615,6 @@ static const struct {
 	const char *of[2];
 } macros[] = {
 	{ "{lock}", { "", "for update of task skip locked" } },
-	{ "{lock_check}", { "", "for update of check_job skip locked" } },
 	{ "{next}",
 	    { "(select coalesce(max(task.seq),0)+1 from task)",
 		"nextval('task_seq')" } },
@@ -737,8 +677,8 @@ shared_takes_number(enum shared_statement id, size_t n)
 /* --- tables ------------------------------------------------------------- */
 
 const char *const shared_tables[] = { "meta", "host", "host_role", "host_can",
-	"task", "task_want", "attempt", "lander", "check_job", "letter",
-	"spend", "quota", "event", NULL };
+	"task", "task_want", "attempt", "lander", "letter", "spend", "quota",
+	"event", NULL };
 
 #define ALL(text)              \
 	{                      \
@@ -764,7 +704,7 @@ const struct shared_ddl shared_ddl_rows[] = {
 	    "unique, boot text, state text not null, draining {int} not null "
 	    "default 0, lease_until {int} not null default 0, seen_at {int}, "
 	    "read_to {int} not null default 0, "
-	    "version text, slots {int}, check_slots {int}, ssh text, view "
+	    "version text, slots {int}, ssh text, view "
 	    "text, view_at {int}){strict}"),
 	ALL("create table host_role(role text primary key, host text not "
 	    "null){strict}"),
@@ -805,15 +745,6 @@ const struct shared_ddl shared_ddl_rows[] = {
 	ALL("create table lander(branch text primary key, fence {int} not "
 	    "null, host text not null, boot text not null, lease_until {int} "
 	    "not null, tip text){strict}"),
-	ALL("create table check_job(id text primary key, poster text not "
-	    "null, branch text, commit_id text not null, command text, state "
-	    "text not null, host text, boot text, fence {int} not null, "
-	    "result text, output text, created_at {int} not null, changed_at "
-	    "{int} not null){strict}"),
-	ALL("create index check_open on check_job(created_at) where state in "
-	    "('queued','running')"),
-	ALL("create index check_poster on check_job(poster,created_at)"),
-	ALL("create index check_old on check_job(changed_at)"),
 	ALL("create table letter(id text primary key, from_host text not "
 	    "null, to_host text not null, method text not null, params text, "
 	    "state text not null, result text, created_at {int} not null, "

@@ -65,12 +65,11 @@ enum shared_statement {
 	SHARED_TRUST,
 
 	/* This host. hello: no row = not joined, or another daemon uses this
-	 * name; with adopt, adopt_checks in one transaction. beat: no row =
+	 * name; with adopt in one transaction. beat: no row =
 	 * lost, or another boot; it has read all changes up to read_to, and
 	 * has them in its own book. leave: no row = it still holds a task. */
 	SHARED_HELLO,
 	SHARED_ADOPT,
-	SHARED_ADOPT_CHECKS,
 	SHARED_HOLD, /* which tasks do I hold? */
 	SHARED_BEAT,
 	SHARED_HOST_VIEW,
@@ -78,14 +77,13 @@ enum shared_statement {
 	SHARED_CAN_SET,
 	SHARED_LEAVE,
 
-	/* All hosts. The three of steal belong into one transaction, with
+	/* All hosts. The two of steal belong into one transaction, with
 	 * attempts_close. */
 	SHARED_HOSTS,
 	SHARED_HOST_CANS, /* all words of all hosts */
 	SHARED_DRAIN, /* this one */
 	SHARED_STEAL_HOSTS,
 	SHARED_STEAL_TASKS,
-	SHARED_STEAL_CHECKS,
 
 	/* Tasks, by their owner. publish again replaces what still waits. */
 	SHARED_PUBLISH,
@@ -135,14 +133,6 @@ enum shared_statement {
 	SHARED_LAND,
 	SHARED_EJECT,
 
-	/* Checks for a lander, by other hosts. */
-	SHARED_CHECK_POST,
-	SHARED_CHECK_TAKE,
-	SHARED_CHECK_DONE,
-	SHARED_CHECK_DROP,
-	SHARED_CHECK_READ, /* all that I have posted */
-	SHARED_CHECKS, /* of all hosts that are up */
-
 	/* Letters: how one host asks another. */
 	SHARED_LETTER_POST,
 	SHARED_LETTER_TAKE, /* the open ones to me */
@@ -164,7 +154,6 @@ enum shared_statement {
 	 * events, and a letter that was not taken. */
 	SHARED_PRUNE_TASKS,
 	SHARED_PRUNE_LETTERS,
-	SHARED_PRUNE_CHECKS,
 	SHARED_PRUNE_EVENTS,
 	SHARED_PRUNE_SPEND, /* older than 40 days */
 
