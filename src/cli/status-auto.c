@@ -419,9 +419,8 @@ show_waiting(struct status *s, struct json_object *json)
 	set_time(json, "outage_since_unix", since);
 	if (since > 0) {
 		cli_coloured(s->cli, "33", "waiting");
-		buf_adds(
-		    &s->cli->text, ": the service has been unavailable for ");
-		add_age(s, since);
+		buf_adds(&s->cli->text, ": the service does not answer since ");
+		moment_add(&s->cli->text, since * 1000);
 		buf_addc(&s->cli->text, '\n');
 	}
 	JSON_MEMBERS (it, s->workers) {

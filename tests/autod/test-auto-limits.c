@@ -11,6 +11,7 @@
 #include "auto-world.h"
 #include "backoff.h"
 #include "limit.h"
+#include "moment.h"
 #include "quota.h"
 #include "settings-table.h"
 #include "settings.h"
@@ -100,6 +101,44 @@ TEST(a_turn_at_the_end_of_a_window_is_no_refusal)
 	ck_assert_int_eq(t->nudges, 1);
 	auto_world_finish(agent, "b.txt");
 	auto_world_all_filed("t1 landed; ");
+}
+
+static void
+transcript_is(struct agent *agent, const char *lines)
+{
+	cleanup_free char *path =
+	    workspace_path(auto_world.core->workspace, "transcript.jsonl");
+
+	ck_assert_int_eq(
+	    file_replace(path, lines, strlen(lines), 0600, NULL), 0);
+	fake_session_reads(agent->session, path);
+}
+
+#define REQUEST                                                            \
+	"{\"type\":\"api-request\",\"requestDigest\":\"a\",\"timestamp\":" \
+	"\"2024-10-04T02:02:00Z\"}\n"
+#define RETRIED REQUEST REQUEST
+#define ANSWERED                                                          \
+	"{\"type\":\"assistant\",\"timestamp\":\"2024-10-04T02:05:00Z\"," \
+	"\"message\":{\"id\":\"a\",\"model\":\"m\",\"content\":[]}}\n"
+
+/* While the agent tries again, its turn goes on, and the view says since when;
+ * what it has tried in an earlier turn says nothing. */
+TEST(a_service_that_is_away_is_known_before_a_turn_fails)
+{
+	struct agent *agent = begin_turn(NULL);
+	struct state *state = &auto_world.core->state;
+	int64_t since;
+
+	moment_parse("2024-10-04T02:02:00Z", &since);
+	transcript_is(agent, RETRIED);
+	ck_assert_int_eq(state->outage_since_unix, since / 1000);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	transcript_is(agent, RETRIED ANSWERED);
+	ck_assert_int_eq(state->outage_since_unix, 0);
+	agent->worker->session.busy = false;
+	transcript_is(agent, RETRIED);
+	ck_assert_int_eq(state->outage_since_unix, 0);
 }
 
 static bool is_short; /* of memory */

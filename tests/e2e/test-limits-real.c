@@ -140,6 +140,29 @@ START_TEST(a_warning_stops_nothing)
 }
 END_TEST
 
+/* It is tried again within a turn: the turn goes on, and the view says since
+ * when. */
+START_TEST(a_service_that_is_away_for_a_while)
+{
+	int64_t later = now_s() + DAY_S;
+
+	e2e_env("CLAUDE_CODE_MAX_RETRIES=10"); /* as without the variable */
+	begin_task();
+	service_says("allowed", "five_hour", later,
+	    e2e_path("500 %lld Internal server error", (long long)later));
+	auto_open_gate("g");
+	auto_wait_shell("\"$LLMC\" status | "
+			"grep -q 'the service does not answer since'");
+	fleet_wait("auto-1", "working");
+	service_says("allowed", "five_hour", later, NULL);
+	auto_wait_landed(1);
+	auto_wait_shell("! \"$LLMC\" status | grep -q 'does not answer'");
+	ck_assert_int_eq(auto_events("waiting", NULL), 0);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
 /* An incident: it is tried again until it is over. */
 START_TEST(a_login_that_is_refused_for_a_while)
 {
@@ -170,6 +193,7 @@ unit_suite(void)
 	scenarios_add_test(s, begin, a_window_of_one_model);
 	scenarios_add_test(s, begin, a_person_goes_on_before_the_reset);
 	scenarios_add_test(s, begin, a_warning_stops_nothing);
+	scenarios_add_test(s, begin, a_service_that_is_away_for_a_while);
 	scenarios_add_test(s, begin, a_login_that_is_refused_for_a_while);
 	return s;
 }

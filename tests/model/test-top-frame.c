@@ -166,6 +166,18 @@ TEST(the_budget_of_a_fleet_is_what_all_hosts_have_spent)
 	    strstr(frame.data, "today $4.00 est. /4 ##########"));
 }
 
+TEST(a_service_that_is_away_is_said_with_its_time)
+{
+	cleanup_json struct json_object *view = scene_night();
+	cleanup_buf struct buf frame = BUF_INIT;
+
+	json_set_int(view_of(view, "head"), "outage_since_unix",
+	    SCENE_NOW_MS / 1000 - 7200);
+	print_frame(view, "", &live, 80, 24, &frame);
+	ck_assert_ptr_nonnull(
+	    strstr(frame.data, "the service does not answer since 04:58"));
+}
+
 TEST(a_hundred_workers_are_in_their_natural_order)
 {
 	cleanup_json struct json_object *view = scene_fleet(100);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "moment.h"
 #include "transcript-lines.h"
 #include "transcript.h"
 
@@ -377,6 +378,44 @@ TEST(api_errors_are_told_apart_from_replies)
 	ck_assert_int_eq(t->api_errors, 3);
 	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 10);
 	ck_assert_str_eq(transcript_parser_last_text(parser), "text of a");
+	transcript_parser_free(parser);
+}
+
+#define REQUEST(time, digest)                                        \
+	"{\"type\":\"api-request\",\"timestamp\":\"2026-11-20T" time \
+	"Z\",\"requestDigest\":\"" digest "\"}"
+
+/* As Claude Code 2.1.328 writes them: until an answer, a prompt or Escape. */
+TEST(a_request_that_is_tried_again_says_since_when)
+{
+	static const char answer[] =
+	    "{\"type\":\"assistant\",\"timestamp\":\"2026-11-20T14:09:00Z\","
+	    "\"message\":{\"id\":\"a\",\"model\":\"m\",\"content\":[]}}";
+	static const char escape[] =
+	    "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"text\","
+	    "\"text\":\"[Request interrupted by user]\"}]}}";
+	struct transcript_parser *parser = transcript_parser_new();
+	const struct transcript_totals *t = transcript_parser_totals(parser);
+	int64_t since, answered;
+
+	moment_parse("2026-11-20T14:02:07Z", &since);
+	moment_parse("2026-11-20T14:09:00Z", &answered);
+	take(parser, REQUEST("14:01:00", "aa"));
+	take(parser, REQUEST("14:02:07", "bb"));
+	ck_assert_int_eq(t->deaf_ms, 0);
+	take(parser, REQUEST("14:02:09", "bb"));
+	take(parser, REQUEST("14:02:30", "bb"));
+	ck_assert_int_eq(t->deaf_ms, since);
+	ck_assert_int_eq(t->answered_ms, 0);
+	take(parser, answer);
+	ck_assert_int_eq(t->deaf_ms, 0);
+	ck_assert_int_eq(t->answered_ms, answered);
+	take(parser, REQUEST("14:02:07", "bb"));
+	ck_assert_int_eq(t->deaf_ms, 0);
+	take(parser, REQUEST("14:10:07", "bb"));
+	ck_assert_int_eq(t->deaf_ms, since);
+	take(parser, escape);
+	ck_assert_int_eq(t->deaf_ms, 0);
 	transcript_parser_free(parser);
 }
 

@@ -267,6 +267,7 @@ on_grew(void *arg, const struct transcript_parser *parser)
 {
 	struct agent *agent = arg;
 
+	turn_failure_retries(agent, transcript_parser_totals(parser));
 	POLICY_TELL(agent->fleet, policy, used, agent, parser);
 }
 

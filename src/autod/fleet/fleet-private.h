@@ -15,6 +15,7 @@ struct git_facts;
 struct git_snapshot;
 struct hooks;
 struct json_object;
+struct transcript_totals;
 
 /*
  * Launching a worker's session: wait for a slot, set up the worktree, check
@@ -68,6 +69,11 @@ void agent_session_gone(struct agent *agent);
 /* The limit that it waits for is over, since a turn runs: a person has begun
  * it, or the agent. heard: the service has answered in it. */
 void turn_failure_works(struct agent *agent, bool heard);
+
+/* Its transcript says whether a request is tried again: since when the service
+ * does not answer is known long before the turn fails of it. */
+void turn_failure_retries(
+    struct agent *agent, const struct transcript_totals *totals);
 
 /* Its login is refused: in how many ms it tries again; -1 = it is not. One of
  * those with this login tries for all. */

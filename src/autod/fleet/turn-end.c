@@ -16,6 +16,7 @@
 #include "session-hook.h"
 #include "session-limit.h"
 #include "settings-table.h"
+#include "transcript-parser.h"
 #include "fleet-private.h"
 
 const char turn_end_leftover_message[] = "Work left uncommitted";
@@ -544,13 +545,27 @@ static const char over_text[] =
     "The interruption is over. Continue the task from where it stopped.";
 
 static void
-not_heard(struct agent *agent)
+not_heard(struct agent *agent, int64_t since_unix)
 {
 	struct state *state = &agent->core->state;
 
-	if (state->outage_since_unix == 0)
-		state->outage_since_unix = clock_wall_ms() / 1000;
+	if (state->outage_since_unix == 0 ||
+	    since_unix < state->outage_since_unix)
+		state->outage_since_unix = since_unix;
 	persist_changed(agent->core);
+}
+
+void
+turn_failure_retries(struct agent *agent, const struct transcript_totals *t)
+{
+	int64_t since = agent->core->state.outage_since_unix;
+
+	if (!agent->worker->session.busy)
+		return;
+	if (t->deaf_ms > 0 && (since == 0 || t->deaf_ms / 1000 < since))
+		not_heard(agent, t->deaf_ms / 1000);
+	else if (t->deaf_ms == 0 && since > 0 && t->answered_ms / 1000 > since)
+		heard(agent);
 }
 
 static void
@@ -586,7 +601,7 @@ limit(struct agent *agent, enum limit_class class, const char *text)
 		.worker = agent->worker->name,
 		.task = agent->worker->task });
 	if (class == LIMIT_OUTAGE)
-		not_heard(agent);
+		not_heard(agent, clock_wall_ms() / 1000);
 	POLICY_TELL(fleet, policy, limited, agent, class, text, until);
 	if (class == LIMIT_USAGE)
 		fleet_limit(fleet, agent, NULL, text, until);
@@ -630,7 +645,7 @@ refuse_login(struct agent *agent, const char *text)
 	    xasprintf("%s" WORKER_LOGIN_LOST "%s, or just wait", text,
 		agent_log_in(agent));
 
-	not_heard(agent);
+	not_heard(agent, now / 1000);
 	agent->login_tried = true;
 	agent_move(agent, WORKER_PAUSED, reason);
 	agent->worker->until_ms = now + tuning.login_probe;

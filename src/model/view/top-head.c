@@ -329,6 +329,13 @@ top_head_draw(struct json_object *view, const struct top_ui *ui,
 	grid_text(h.grid, 0, 0, end - 1, left.data, STYLE_TITLE);
 	if (grid->rows >= 7)
 		draw_budget(&h, row++);
+	if (json_int_or(head, "outage_since_unix", 0) > 0 && grid->rows >= 8) {
+		buf_clear(&left);
+		buf_adds(&left, "!the service does not answer since ");
+		top_add_moment(
+		    h.clock, json_int_or(head, "outage_since_unix", 0), &left);
+		grid_text(h.grid, row++, 0, columns, left.data, STYLE_BAD);
+	}
 	if (grid->rows >= 4)
 		row += draw_needs(&h, row);
 	return row;

@@ -4,6 +4,7 @@
 #include "agent-kind.h"
 #include "error-signature.h"
 #include "id.h"
+#include "moment.h"
 #include "transcript-parser.h"
 #include "watch.h"
 
@@ -42,6 +43,8 @@ struct transcript_parser {
 		struct transcript_call call;
 	} begun[TRANSCRIPT_BEGUN]; /* a ring of those that run */
 	size_t begun_next;
+	uint64_t request; /* the last one without an answer; 0 = none */
+	int64_t request_ms;
 	char *failure; /* the word for the last turn that failed */
 	char *model; /* for transcript_translate() */
 };
@@ -83,6 +86,7 @@ transcript_parser_reset(struct transcript_parser *parser)
 	buf_clear(&parser->text);
 	parser->totals = (struct transcript_totals){ .usage = parser->side };
 	parser->count = parser->next = 0;
+	parser->request = 0;
 }
 
 void
@@ -320,6 +324,8 @@ line_user(struct transcript_parser *parser, struct json_object *line)
 
 	take_tool_errors(parser, content);
 	message_text(content, &text);
+	if (text.len > 0) /* interrupted, or another request */
+		totals->deaf_ms = 0;
 	/* What ends a subagent does not end the turn. */
 	if (starts_with(text.data, INTERRUPTED))
 		totals->interrupted += !parser->in_side &&
@@ -446,6 +452,12 @@ line_assistant(struct transcript_parser *parser, struct json_object *line)
 		return;
 	if (content != NULL)
 		parser->totals.failing = false;
+	if (!parser->in_side) {
+		parser->request = 0;
+		parser->totals.deaf_ms = 0;
+	}
+	moment_parse(
+	    json_string_or(line, "timestamp", ""), &parser->totals.answered_ms);
 	if (!is_history(parser, line)) {
 		struct message *counted =
 		    message_of(parser, json_string_or(message, "id", NULL));
@@ -477,6 +489,28 @@ line_assistant(struct transcript_parser *parser, struct json_object *line)
 		buf_add(
 		    kept, text.data, text_cut(text.data, text.len, TEXT_MAX));
 	}
+}
+
+/* Claude Code tries a request again, up to ten times in some minutes: the hook
+ * comes only when it has given up, and with an interactive one so do the lines
+ * of the errors. But each try is a line. */
+static void
+line_request(struct transcript_parser *parser, struct json_object *line)
+{
+	const char *digest = json_string_or(line, "requestDigest", NULL);
+	uint64_t request;
+
+	if (digest == NULL || parser->in_side)
+		return;
+	request = id_hash64(digest);
+	if (request == parser->request) {
+		parser->totals.deaf_ms = parser->request_ms;
+		return;
+	}
+	parser->request = request;
+	moment_parse(
+	    json_string_or(line, "timestamp", ""), &parser->request_ms);
+	parser->totals.deaf_ms = 0;
 }
 
 static void
@@ -527,6 +561,7 @@ static const struct {
 	{ "user", line_user },
 	{ "assistant", line_assistant },
 	{ "attachment", line_attachment },
+	{ "api-request", line_request },
 	{ "cost-state", line_cost },
 };
 

@@ -22,6 +22,10 @@ struct transcript_totals {
 	int64_t interrupted;
 	int64_t failed; /* turns; only of agents without a hook for it */
 	bool failing; /* the last turn, and nothing came after that */
+	int64_t deaf_ms; /* when the request was made that is tried again since
+			  * then: the service is away, or has too much to do;
+			  * 0 = none is */
+	int64_t answered_ms; /* the last answer of the service; 0 = none */
 	struct usage usage; /* with its subagents */
 	struct usage_report report; /* the latest one */
 	int64_t skipped; /* invalid lines, or longer than 1 MiB; unknown kinds
