@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "child.h"
 #include "copy.h"
 #include "git.h"
 #include "id.h"
@@ -19,11 +20,8 @@ struct copy_match {
 	size_t count, cap;
 };
 
-struct copy_file;
-
 static int copy_match(const char *root, const char *worktree,
     const char *const *entries, struct copy_match *list, struct err *err);
-static void copy_file_free(struct copy_file *file);
 
 struct match {
 	const char *entry; /* as in the setting */
@@ -35,13 +33,21 @@ struct match {
 #define FOLDER    (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define DEPTH_MAX 100 /* two descriptors for each */
 
-struct seed {
+/* Copies what is in one tree to the same place in another. */
+struct copier {
 	const char *from, *to; /* the trees */
-	int64_t until_ms;
+	int64_t until_ms; /* of the monotonic clock; 0 = no end */
+	bool fresh; /* into a folder that nobody has used: what is begun and not
+		     * ended is removed whole, and a link into the one tree
+		     * leads into the other */
+	const struct copy_match *tracked; /* left alone; NULL = nothing */
 	bool no_clone; /* this file system cannot */
 	struct seed_result result;
 	char at[512]; /* what failed, for people */
 };
+
+static int copier_entry(struct copier *copier, int from, int to,
+    const char *name, const char *path, int depth);
 
 static void
 copy_match_add(struct copy_match *list, char *path)
@@ -227,46 +233,34 @@ copy_match(const char *root, const char *worktree, const char *const *entries,
 	return r;
 }
 
-#define PIECE      (1024 * 1024)
+/* --- one tree into another, in a helper ---------------------------------- */
+
 #define TEMPORARY  ".llmc-copy-"
 #define NAME_BYTES (sizeof TEMPORARY + 16)
 
-struct copy_file {
-	int dir; /* of the copy */
-	int from, to;
-	struct stat st;
-	char *name;
-	/* Always the same name for the same file, so that the next try removes
-	 * what a crash left behind. */
-	char temporary[NAME_BYTES];
-	char *piece;
-	bool done;
-};
-
 static int
-open_dir_at(int at, const char *name)
+open_folder(int at, const char *name)
 {
-	int fd =
-	    openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(at, name, FOLDER);
 
 	return fd == -1 ? -errno : fd;
 }
 
 /* Open the folder of that name; create it with the mode of the one in `model`
- * if it is missing (-1: do not create it). */
+ * if it is missing. */
 static int
 enter(int at, int model, const char *name)
 {
-	int fd = open_dir_at(at, name);
+	int fd = open_folder(at, name);
 	struct stat st;
 
-	if (fd != -ENOENT || model == -1)
+	if (fd != -ENOENT)
 		return fd;
 	if (fstat(model, &st) == -1)
 		return -errno;
 	if (mkdirat(at, name, 0700) == -1 && errno != EEXIST)
 		return -errno;
-	fd = open_dir_at(at, name);
+	fd = open_folder(at, name);
 	if (fd >= 0 && fchmod(fd, (st.st_mode & 0777) | 0700) == -1) {
 		int r = -errno;
 
@@ -276,77 +270,218 @@ enter(int at, int model, const char *name)
 	return fd;
 }
 
-/* Open the folder `path` below top ("": top itself) without following a link.
- * -ELOOP or -ENOTDIR when there is one on the way. */
+/* Open the folders of a normalised path in both trees, of which no part is a
+ * link; in the copy they are created if they are missing. -ENOENT: the original
+ * is gone. Returns the last part of the path. */
 static int
-copy_file_open_dir(int top, const char *path)
+open_both(const struct copier *copier, const char *path, int *ret_from,
+    int *ret_to, const char **ret_name)
 {
-	cleanup_fd int fd = open_dir_at(top, ".");
-	cleanup_free char *copy = xstrdup(path);
-	char *rest = copy, *name;
+	cleanup_fd int from = open(copier->from, FOLDER & ~O_NOFOLLOW),
+		       to = open(copier->to, FOLDER & ~O_NOFOLLOW);
+	const char *slash;
 
-	while (fd >= 0 && (name = strsep(&rest, "/")) != NULL) {
-		int next = *name != '\0' ? open_dir_at(fd, name) : take_fd(&fd);
+	if (from == -1 || to == -1)
+		return -errno;
+	while ((slash = strchr(path, '/')) != NULL) {
+		cleanup_free char *name =
+		    xstrndup(path, (size_t)(slash - path));
+		int inner = open_folder(from, name), made;
 
-		fd_close(fd);
-		fd = next;
+		if (inner < 0)
+			return inner;
+		fd_close(from);
+		from = inner;
+		made = enter(to, inner, name);
+		if (made < 0)
+			return made == -ENOENT ? -ESTALE : made;
+		fd_close(to);
+		to = made;
+		path = slash + 1;
 	}
-	return take_fd(&fd);
-}
-
-/* Open the folder of a file and that of its copy, which is created if it is
- * missing. -ESTALE if the file's folder is gone. */
-static int
-open_both(int from, int to, const char *path, int *ret_from, int *ret_to)
-{
-	cleanup_fd int source = open_dir_at(from, "."),
-		       target = open_dir_at(to, ".");
-	cleanup_free char *copy = xstrdup(path);
-	char *rest = copy, *name;
-
-	for (name = strsep(&rest, "/");
-	     rest != NULL && source >= 0 && target >= 0;
-	     name = strsep(&rest, "/")) {
-		int inner = open_dir_at(source, name), made = -1;
-
-		if (inner >= 0)
-			made = enter(target, inner, name);
-		fd_close(source);
-		fd_close(target);
-		source = inner;
-		target = made;
-	}
-	if (source < 0)
-		return source == -ENOENT ? -ESTALE : source;
-	if (target < 0)
-		return target;
-	*ret_from = take_fd(&source);
-	*ret_to = take_fd(&target);
+	*ret_from = take_fd(&from);
+	*ret_to = take_fd(&to);
+	*ret_name = path;
 	return 0;
 }
 
-static int
-copy_link(int source, int dir, const char *name, const char *temporary)
+/* Always the same name for the same file, so that the next try removes what a
+ * crash left behind. */
+static const char *
+begin_name(const struct copier *copier, int to, const char *name,
+    const char *path, char temporary[NAME_BYTES])
 {
-	char target[PATH_MAX], old[PATH_MAX];
-	ssize_t len = readlinkat(source, name, target, sizeof target - 1);
-	ssize_t there = readlinkat(dir, name, old, sizeof old);
+	if (copier->fresh)
+		return name;
+	memcpy(temporary, TEMPORARY, strlen(TEMPORARY));
+	id_hash(path, temporary + strlen(TEMPORARY), 16);
+	unlinkat(to, temporary, 0);
+	return temporary;
+}
+
+/* It gets its name; what had it is replaced. */
+static int
+end_name(int to, const char *begun, const char *name)
+{
+	int r;
+
+	if (begun == name || renameat(to, begun, to, name) == 0)
+		return 0;
+	r = -errno;
+	unlinkat(to, begun, 0);
+	return r;
+}
+
+static int
+copy_bytes(int from, int to)
+{
+	static char bytes[128 * 1024];
+	ssize_t n;
+	int r = 0;
+
+	while (r == 0 && (n = read(from, bytes, sizeof bytes)) != 0)
+		if (n > 0)
+			r = file_write_all(to, bytes, (size_t)n);
+		else if (errno != EINTR)
+			r = -errno;
+	return r;
+}
+
+static int
+copier_file(struct copier *copier, int from_dir, int to_dir, const char *name,
+    const char *path)
+{
+	char temporary[NAME_BYTES];
+	cleanup_fd int from = openat(from_dir, name,
+			   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+			       O_CLOEXEC),
+		       to = -1;
+	const char *begun;
+	struct stat st;
+	bool cloned;
+	int r = 0;
+
+	if (from == -1)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(from, &st) == -1)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	begun = begin_name(copier, to_dir, name, path, temporary);
+	to = openat(to_dir, begun,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (to == -1)
+		return -errno;
+	cloned = !copier->no_clone && ioctl(to, FICLONE, from) == 0;
+	copier->no_clone = !cloned;
+	if (!cloned)
+		r = copy_bytes(from, to);
+	/* Tools compare times: those of the copy are the same. */
+	if (r == 0 &&
+	    (fchmod(to, st.st_mode & 07777) == -1 ||
+		futimens(
+		    to, (const struct timespec[]){ st.st_atim, st.st_mtim }) ==
+		    -1 ||
+		(!copier->fresh && fsync(to) == -1)))
+		r = -errno;
+	if (r < 0) {
+		unlinkat(to_dir, begun, 0);
+		return r;
+	}
+	copier->result.files++;
+	copier->result.cloned += cloned;
+	return end_name(to_dir, begun, name);
+}
+
+static int
+copier_link(struct copier *copier, int from_dir, int to_dir, const char *name,
+    const char *path)
+{
+	char text[PATH_MAX], old[PATH_MAX], temporary[NAME_BYTES];
+	ssize_t len = readlinkat(from_dir, name, text, sizeof text - 1);
+	ssize_t there = readlinkat(to_dir, name, old, sizeof old);
+	cleanup_free char *target = NULL;
+	const char *begun;
+	bool inside;
 
 	if (len == -1)
 		return errno == ENOENT ? 0 : -errno;
-	target[len] = '\0';
-	if (there == len && memcmp(target, old, (size_t)len) == 0)
+	text[len] = '\0';
+	inside = copier->fresh && text_begins(text, copier->from) &&
+	    text[strlen(copier->from)] == '/';
+	target = inside ?
+	    xasprintf("%s%s", copier->to, text + strlen(copier->from)) :
+	    xstrdup(text);
+	if (there == (ssize_t)strlen(target) &&
+	    memcmp(target, old, (size_t)there) == 0)
 		return 0;
-	unlinkat(dir, temporary, 0);
-	if (symlinkat(target, dir, temporary) == -1)
+	begun = begin_name(copier, to_dir, name, path, temporary);
+	if (symlinkat(target, to_dir, begun) == -1)
 		return -errno;
-	if (renameat(dir, temporary, dir, name) == -1) {
-		int r = -errno;
+	copier->result.files++;
+	return end_name(to_dir, begun, name);
+}
 
-		unlinkat(dir, temporary, 0);
-		return r;
+/* The contents of one folder; takes `from`. */
+static int
+copier_contents(
+    struct copier *copier, int from, int to, const char *path, int depth)
+{
+	cleanup_dir DIR *list = fdopendir(from);
+	const char *name;
+	int r = depth > DEPTH_MAX ? -ENAMETOOLONG : 0;
+
+	if (list == NULL) {
+		fd_close(from);
+		return -ENOMEM;
 	}
-	return 0;
+	while (r == 0 && (name = dir_next(list)) != NULL) {
+		cleanup_free char *below_it = xasprintf("%s/%s", path, name);
+
+		r = copier_entry(
+		    copier, dirfd(list), to, name, below_it, depth);
+	}
+	return r;
+}
+
+static int
+copier_folder(struct copier *copier, int from_dir, int to_dir, const char *name,
+    const char *path, int depth)
+{
+	cleanup_fd int from = open_folder(from_dir, name), to = -1;
+	bool made;
+	int r;
+
+	if (from < 0)
+		return from == -ENOENT ? 0 : from;
+	made = mkdirat(to_dir, name, 0700) == 0;
+	to = open_folder(to_dir, name);
+	if (to < 0)
+		return to;
+	r = copier_contents(copier, dup(from), to, path, depth + 1);
+	if (made) {
+		struct stat st;
+
+		/* Last: what it gets changes its time. */
+		if (fstat(from, &st) == 0) {
+			fchmod(to,
+			    (st.st_mode & 0777) | (copier->fresh ? 0 : 0700));
+			futimens(to,
+			    (const struct timespec[]){
+				st.st_atim, st.st_mtim });
+		}
+	}
+	return r;
+}
+
+static bool
+is_tracked(const struct copier *copier, const char *path)
+{
+	const struct copy_match *tracked = copier->tracked;
+
+	return tracked != NULL && tracked->count > 0 &&
+	    bsearch(&path, tracked->paths, tracked->count, sizeof path,
+		strv_order) != NULL;
 }
 
 static bool
@@ -360,83 +495,69 @@ is_same(int dir, const char *name, const struct stat *st)
 	    old.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-/* Open both files, the copy under its temporary name. */
+/* What is tracked, the same already, or gone is left alone; sockets and devices
+ * are left out. */
 static int
-open_files(struct copy_file *file, int source)
+copier_entry(struct copier *copier, int from, int to, const char *name,
+    const char *path, int depth)
 {
-	file->from = openat(source, file->name,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (file->from == -1)
-		return errno == ENOENT ? 0 : -errno;
-	if (fstat(file->from, &file->st) == -1)
-		return -errno;
-	if (!S_ISREG(file->st.st_mode))
+	struct stat st;
+	int r = 0;
+
+	if (copier->until_ms != 0 && clock_mono_ms() >= copier->until_ms)
+		return -ETIME;
+	if (is_tracked(copier, path))
 		return 0;
-	unlinkat(file->dir, file->temporary, 0);
-	file->to = openat(file->dir, file->temporary,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (file->to == -1)
-		return -errno;
-	file->piece = xmalloc(PIECE);
-	return 1;
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		r = errno == ENOENT ? 0 : -errno;
+	else if (S_ISDIR(st.st_mode))
+		r = copier_folder(copier, from, to, name, path, depth);
+	else if (S_ISLNK(st.st_mode))
+		r = copier_link(copier, from, to, name, path);
+	else if (S_ISREG(st.st_mode) && !is_same(to, name, &st))
+		r = copier_file(copier, from, to, name, path);
+	if (r < 0 && copier->at[0] == '\0')
+		snprintf(copier->at, sizeof copier->at, "%s", path);
+	return r;
 }
 
-static struct copy_file *
-copy_file_new(const char *path)
+int
+seed_folder(const char *from, const char *to, const char *path,
+    int64_t until_ms, struct seed_result *ret_result, struct err *err)
 {
-	struct copy_file *file = xcalloc(1, sizeof *file);
-	const char *slash = strrchr(path, '/');
+	struct copier copier = {
+		.from = from, .to = to, .until_ms = until_ms, .fresh = true
+	};
+	cleanup_free char *plain = normalise(path);
+	cleanup_fd int source = -1, target = -1;
+	const char *name = "";
+	struct stat st;
+	int r = plain == NULL ?
+	    -EINVAL :
+	    open_both(&copier, plain, &source, &target, &name);
 
-	file->dir = file->from = file->to = -1;
-	file->name = xstrdup(slash != NULL ? slash + 1 : path);
-	memcpy(file->temporary, TEMPORARY, strlen(TEMPORARY));
-	id_hash(path, file->temporary + strlen(TEMPORARY), 16);
-	return file;
-}
-
-/* The next piece. 1 = there is more, 0 = done. */
-static int
-copy_file_step(struct copy_file *file)
-{
-	ssize_t n = read(file->from, file->piece, PIECE);
-	int r;
-
-	if (n == -1)
-		return errno == EINTR ? 1 : -errno;
-	if (n == 0) {
-		struct timespec times[2] = { file->st.st_atim,
-			file->st.st_mtim };
-
-		/* Set mode and time of the original, then rename it into
-		 * place. */
-		if (fchmod(file->to, file->st.st_mode & 07777) == -1 ||
-		    futimens(file->to, times) == -1 || fsync(file->to) == -1 ||
-		    renameat(file->dir, file->temporary, file->dir,
-			file->name) == -1)
-			return -errno;
-		file->done = true;
-		return 0;
+	if (r == 0 && fstatat(source, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		r = -errno;
+	else if (r == 0 && !S_ISDIR(st.st_mode))
+		r = -ENOTDIR;
+	else if (r == 0 && fstatat(target, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		r = -EEXIST;
+	if (r < 0)
+		return err_errno(err, r, "%s/%s", from, path);
+	r = copier_entry(&copier, source, target, name, plain, 0);
+	if (r < 0) {
+		remove_tree_below(to, path);
+		return err_errno(err, r, "%s/%s%s%s", from, path,
+		    copier.at[0] != '\0' ? ": " : "", copier.at);
 	}
-	r = file_write_all(file->to, file->piece, (size_t)n);
-	return r < 0 ? r : 1;
+	*ret_result = copier.result;
+	return 0;
 }
 
-/* Removes an unfinished copy. NULL is allowed. */
-static void
-copy_file_free(struct copy_file *file)
-{
-	if (file == NULL)
-		return;
-	if (file->to != -1 && !file->done)
-		unlinkat(file->dir, file->temporary, 0);
-	fd_close(file->to);
-	fd_close(file->from);
-	fd_close(file->dir);
-	free(file->piece);
-	free(file->name);
-	free(file);
-}
+/* --- repo.copy_files -------------------------------------------------------
+ */
 
+#define HELPER_MS (INT64_C(60) * 60 * 1000)
 #define ASK_PATHS 256 /* paths in one git command */
 #define ASK_BYTES (64 * 1024)
 
@@ -448,44 +569,17 @@ struct copy {
 	char **entries;
 	copy_fn *fn;
 	void *arg;
-	int from, to; /* top folders */
 	bool matched;
-	struct copy_match todo; /* the last one is next */
+	struct copy_match todo;
 	struct copy_match tracked; /* sorted when all were asked about */
-	size_t asked; /* number of paths in todo that git was asked about;
-		       * SIZE_MAX = all */
-	struct copy_file *file; /* NULL between two files */
+	size_t asked; /* number of paths in todo that git was asked about */
+	struct child *child; /* the helper that copies; NULL = none */
 };
 
 static void
 copy_finish(struct copy *copy, const struct err *err)
 {
 	copy->fn(err, copy->arg); /* may free the copy */
-}
-
-static int
-open_top(const char *path, int *ret_fd, struct err *err)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd == -1)
-		return err_errno(err, -errno, "repo.copy_files: %s", path);
-	*ret_fd = fd;
-	return 0;
-}
-
-static int
-copy_prepare(struct copy *copy, struct err *err)
-{
-	int r = open_top(copy->root, &copy->from, err);
-
-	if (r == 0)
-		r = open_top(copy->worktree, &copy->to, err);
-	if (r == 0)
-		r = copy_match(copy->root, copy->worktree,
-		    strv_const(copy->entries), &copy->todo, err);
-	copy->matched = true;
-	return r;
 }
 
 static void
@@ -527,108 +621,67 @@ copy_answered(const struct git_answer *answer, void *arg)
 	loop_call_request(copy->call);
 }
 
-static bool
-is_tracked(const struct copy *copy, const char *path)
+/* One of the paths. */
+static int
+copy_one(struct copier *copier, const char *path)
 {
-	return copy->tracked.count > 0 &&
-	    bsearch(&path, copy->tracked.paths, copy->tracked.count,
-		sizeof path, strv_order) != NULL;
+	cleanup_fd int from = -1, to = -1;
+	const char *name = path;
+	int r = open_both(copier, path, &from, &to, &name);
+
+	if (r < 0) /* what is gone is no error */
+		return r == -ENOENT ? 0 : r;
+	return copier_entry(copier, from, to, name, path, 0);
 }
 
+/* In the helper: prints what is wrong, as "CODE words". */
 static int
-copy_next(struct copy *copy, const char *path)
+copy_all(void *arg)
 {
-	struct stat st;
+	const struct copy *copy = arg;
+	struct copier copier = { .from = copy->root,
+		.to = copy->worktree,
+		.tracked = &copy->tracked };
+	int r = 0;
 
-	if (is_tracked(copy, path))
-		return 0;
-	if (fstatat(copy->from, path, &st, AT_SYMLINK_NOFOLLOW) == -1)
-		return errno == ENOENT ? 0 : -errno;
-	if (S_ISDIR(st.st_mode)) {
-		int fd = copy_file_open_dir(copy->from, path);
-		cleanup_dir DIR *dir = NULL;
-		const char *name;
+	for (size_t i = 0; i < copy->todo.count && r == 0; i++) {
+		const char *path = copy->todo.paths[i];
 
-		/* Replace a folder by its entries. One that is gone is no
-		 * error. */
-		if (fd < 0)
-			return fd == -ENOENT ? 0 : fd;
-		dir = fdopendir(fd);
-		if (dir == NULL) {
-			fd_close(fd);
-			return -ENOMEM;
+		r = copy_one(&copier, path);
+		path = copier.at[0] != '\0' ? copier.at : path;
+		if (r == -ENOTDIR || r == -ELOOP)
+			printf("%d repo.copy_files: %s: the worktree has a "
+			       "file or a link where a folder is needed",
+			    -EINVAL, path);
+		else if (r < 0)
+			printf("%d repo.copy_files: cannot copy %s: %s", r,
+			    path, strerror(-r));
+	}
+	return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static void
+copy_copied(const struct child_result *result, void *arg)
+{
+	struct copy *copy = arg;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	copy->child = NULL;
+	if (child_succeeded(result)) {
+		child_output_text(&result->out, &text);
+		if (text.len > 0) {
+			char *words;
+			int code = (int)strtol(text.data, &words, 10);
+
+			err_set(&err, code, "%s", words + 1);
 		}
-		while ((name = dir_next(dir)) != NULL)
-			copy_match_add(
-			    &copy->todo, xasprintf("%s/%s", path, name));
-		return 0;
-	}
-	{
-		int from = copy->from;
-		int to = copy->to;
-		struct copy_file **ret = &copy->file;
-		struct copy_file *file = copy_file_new(path);
-		cleanup_fd int source = -1;
-		int r = open_both(from, to, path, &source, &file->dir);
-
-		/* Begin to copy the file `path` below `from` to the same
-		 * place below `to`; missing folders are created like those
-		 * in `from`. 1: continue with copy_file_step(); 0: nothing
-		 * is left to do, because it was a link, is the same already,
-		 * is gone, or is of a kind that is not copied. */
-		if (r == -ESTALE)
-			r = 0;
-		else if (r == 0 &&
-		    fstatat(source, file->name, &file->st,
-			AT_SYMLINK_NOFOLLOW) == -1)
-			r = errno == ENOENT ? 0 : -errno;
-		else if (r == 0 && S_ISLNK(file->st.st_mode))
-			r = copy_link(
-			    source, file->dir, file->name, file->temporary);
-		else if (r == 0 && S_ISREG(file->st.st_mode) &&
-		    !is_same(file->dir, file->name, &file->st))
-			r = open_files(file, source);
-		if (r == 1)
-			*ret = file;
-		else
-			copy_file_free(file);
-		return r;
-	}
-}
-
-/* Copy one piece of one file, or begin the next path. */
-static int
-copy_step(struct copy *copy, struct err *err)
-{
-	size_t last = copy->todo.count - 1;
-	const char *path = copy->todo.paths[last];
-	cleanup_free char *done = NULL;
-	int r;
-
-	if (copy->file == NULL) {
-		/* Remove it first: the entries of a folder are appended. */
-		done = copy->todo.paths[last];
-		copy->todo.count = last;
-		r = copy_next(copy, path);
-		if (r == 1)
-			copy_match_add(&copy->todo, take_ptr(&done));
 	} else {
-		r = copy_file_step(copy->file);
-		if (r == 0) {
-			copy_file_free(take_ptr(&copy->file));
-			done = copy->todo.paths[last];
-			copy->todo.count = last;
-		}
+		child_result_describe(result, &text);
+		err_set(
+		    &err, -ECHILD, "repo.copy_files: its helper %s", text.data);
 	}
-	if (r == -ENOTDIR || r == -ELOOP)
-		return err_set(err, -EINVAL,
-		    "repo.copy_files: %s: the worktree has a file or a link "
-		    "where a folder is needed",
-		    path);
-	if (r < 0)
-		return err_errno(
-		    err, r, "repo.copy_files: cannot copy %s", path);
-	return 0;
+	copy_finish(copy, err.code != 0 ? &err : NULL);
 }
 
 static void
@@ -636,8 +689,12 @@ copy_turn(void *arg)
 {
 	struct copy *copy = arg;
 	struct err err = { 0 };
-	int r = copy->matched ? 0 : copy_prepare(copy, &err);
+	int r = 0;
 
+	if (!copy->matched)
+		r = copy_match(copy->root, copy->worktree,
+		    strv_const(copy->entries), &copy->todo, &err);
+	copy->matched = true;
 	if (r == 0 && copy->asked < copy->todo.count) {
 		static const char *const head[] = { "--literal-pathspecs",
 			"ls-files", "-z", "--" };
@@ -659,18 +716,17 @@ copy_turn(void *arg)
 		    copy_answered, copy);
 		return;
 	}
-	if (r == 0 && copy->asked != SIZE_MAX) {
-		copy->asked = SIZE_MAX;
+	if (r == 0 && copy->todo.count > 0) {
 		if (copy->tracked.count > 0)
 			qsort(copy->tracked.paths, copy->tracked.count,
 			    sizeof *copy->tracked.paths, strv_order);
-	}
-	if (r == 0 && copy->todo.count > 0) {
-		r = copy_step(copy, &err);
-		if (r == 0) {
-			loop_call_request(copy->call);
+		r = child_spawn(git_loop(copy->git),
+		    &(struct child_spec){ .call = copy_all,
+			.call_arg = copy,
+			.deadline_ms = HELPER_MS },
+		    copy_copied, copy, &copy->child, &err);
+		if (r == 0)
 			return;
-		}
 	}
 	copy_finish(copy, r < 0 ? &err : NULL);
 }
@@ -685,7 +741,6 @@ copy_begin(struct git *git, const char *worktree, const char *const *entries,
 	copy->git = git;
 	copy->root = xstrdup(git_root(git));
 	copy->worktree = xstrdup(worktree);
-	copy->from = copy->to = -1;
 	copy->fn = fn;
 	copy->arg = arg;
 	copy->call = loop_call_new(git_loop(git), copy_turn, copy);
@@ -698,207 +753,15 @@ copy_free(struct copy *copy)
 {
 	if (copy == NULL)
 		return;
-	copy_file_free(take_ptr(&copy->file));
+	if (copy->child != NULL)
+		child_abandon(take_ptr(&copy->child));
 	loop_call_free(take_ptr(&copy->call));
 	if (copy->asking)
 		return; /* the rest when git answers */
 	strv_free(copy->entries);
 	copy_match_release(&copy->todo);
 	copy_match_release(&copy->tracked);
-	fd_close(copy->from);
-	fd_close(copy->to);
 	free(copy->root);
 	free(copy->worktree);
 	free(copy);
-}
-
-static int
-failed(struct seed *seed, const char *name)
-{
-	int r = -errno;
-
-	snprintf(seed->at, sizeof seed->at, "%s", name);
-	return r;
-}
-
-static int
-copy_bytes(int from, int to)
-{
-	static char bytes[128 * 1024];
-	ssize_t n;
-	int r = 0;
-
-	while (r == 0 && (n = read(from, bytes, sizeof bytes)) > 0)
-		r = file_write_all(to, bytes, (size_t)n);
-	return r < 0 ? r : n < 0 ? -errno : 0;
-}
-
-static int
-seed_file(struct seed *seed, int from_dir, int to_dir, const char *name,
-    const struct stat *st)
-{
-	const struct timespec times[] = { st->st_atim, st->st_mtim };
-	cleanup_fd int from = -1, to = -1;
-	int r = 0;
-
-	from = openat(
-	    from_dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (from == -1)
-		return failed(seed, name);
-	to = openat(to_dir, name,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	    st->st_mode & 0777);
-	if (to == -1)
-		return failed(seed, name);
-	if (!seed->no_clone && ioctl(to, FICLONE, from) == 0) {
-		seed->result.cloned++;
-	} else {
-		seed->no_clone = true;
-		r = copy_bytes(from, to);
-	}
-	if (r < 0) {
-		errno = -r;
-		return failed(seed, name);
-	}
-	/* Tools compare times: those of the copy are the same. */
-	futimens(to, times);
-	seed->result.files++;
-	return 0;
-}
-
-static int
-seed_link(struct seed *seed, int from_dir, int to_dir, const char *name)
-{
-	cleanup_free char *target = NULL;
-	char text[PATH_MAX];
-	bool inside;
-	ssize_t len = readlinkat(from_dir, name, text, sizeof text - 1);
-
-	if (len < 0)
-		return failed(seed, name);
-	text[len] = '\0';
-	/* What leads into the other tree leads into this one. */
-	inside =
-	    text_begins(text, seed->from) && text[strlen(seed->from)] == '/';
-	target = xasprintf("%s%s", inside ? seed->to : "",
-	    text + (inside ? strlen(seed->from) : 0));
-	if (symlinkat(target, to_dir, name) == -1)
-		return failed(seed, name);
-	seed->result.files++;
-	return 0;
-}
-
-/* The contents of one folder; takes `from`. Sockets and devices are left
- * out. */
-static int
-seed_contents(struct seed *seed, int from, int to, int depth)
-{
-	DIR *list = fdopendir(from);
-	const char *name;
-	int r = 0;
-
-	if (list == NULL) {
-		fd_close(from);
-		return -errno;
-	}
-	if (depth > DEPTH_MAX)
-		r = -ENAMETOOLONG;
-	while (r == 0 && (name = dir_next(list)) != NULL) {
-		struct stat st;
-
-		if (clock_mono_ms() >= seed->until_ms) {
-			r = -ETIME;
-		} else if (fstatat(dirfd(list), name, &st,
-			       AT_SYMLINK_NOFOLLOW) == -1) {
-			r = errno == ENOENT ? 0 : failed(seed, name);
-		} else if (S_ISREG(st.st_mode)) {
-			r = seed_file(seed, dirfd(list), to, name, &st);
-		} else if (S_ISLNK(st.st_mode)) {
-			r = seed_link(seed, dirfd(list), to, name);
-		} else if (S_ISDIR(st.st_mode)) {
-			const struct timespec times[] = { st.st_atim,
-				st.st_mtim };
-			cleanup_fd int in = -1;
-			int out = openat(dirfd(list), name, FOLDER);
-
-			if (out == -1 || mkdirat(to, name, 0700) == -1 ||
-			    (in = openat(to, name, FOLDER)) == -1) {
-				r = failed(seed, name);
-				fd_close(out);
-				break;
-			}
-			r = seed_contents(seed, out, in, depth + 1);
-			/* Last: it may be read-only. */
-			fchmod(in, st.st_mode & 0777);
-			futimens(in, times);
-		}
-	}
-	closedir(list);
-	return r;
-}
-
-/* The folder at a path, of which no part is a link. make: folders above the
- * last one. */
-static int
-open_inside(const char *root, const char *path, bool make)
-{
-	cleanup_free char *copy = xstrdup(path);
-	char *rest = copy, *name;
-	int dir = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	while (dir >= 0 && (name = strsep(&rest, "/")) != NULL) {
-		int next;
-
-		if (strcmp(name, "..") == 0) {
-			fd_close(dir);
-			return -EINVAL;
-		}
-		if (*name == '\0' || strcmp(name, ".") == 0)
-			continue;
-		if (make)
-			mkdirat(dir, name, 0777);
-		next = openat(dir, name, FOLDER);
-		fd_close(dir);
-		dir = next;
-	}
-	return dir < 0 ? -errno : dir;
-}
-
-int
-seed_folder(const char *from, const char *to, const char *path,
-    int64_t until_ms, struct seed_result *ret_result, struct err *err)
-{
-	struct seed seed = { .from = from, .to = to, .until_ms = until_ms };
-	const char *last = strrchr(path, '/');
-	cleanup_free char *above =
-	    xstrndup(path, last != NULL ? (size_t)(last - path) : 0);
-	cleanup_fd int parent = -1, made = -1;
-	int source = open_inside(from, path, false), r = 0;
-
-	last = last != NULL ? last + 1 : path;
-	if (source < 0)
-		return err_errno(err, source, "%s/%s", from, path);
-	parent = open_inside(to, above, true);
-	if (parent < 0)
-		r = parent;
-	else if (mkdirat(parent, last, 0777) == -1)
-		r = -errno;
-	if (r < 0) {
-		fd_close(source);
-		return err_errno(err, r, "%s/%s", to, path);
-	}
-	made = openat(parent, last, FOLDER);
-	if (made >= 0) {
-		r = seed_contents(&seed, source, made, 0);
-	} else {
-		r = -errno;
-		fd_close(source);
-	}
-	if (r < 0) {
-		remove_tree_below(to, path);
-		return err_errno(err, r, "%s/%s%s%s", from, path,
-		    seed.at[0] != '\0' ? ": " : "", seed.at);
-	}
-	*ret_result = seed.result;
-	return 0;
 }

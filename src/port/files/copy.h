@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Copies of what git does not track, from one tree into another: single files
- * in the loop, whole folders in a helper.
+ * Copies of what git does not track, from one tree into another, made in a
+ * helper. Files are cloned (FICLONE) where the file system can do that, and
+ * copied elsewhere: a hard link would let a tool that writes in place change
+ * the other tree's file. Links are copied as links, and none is followed.
  *
- * copy_*: copies files that git does not track from the root into a worktree: a
- * small piece in each pass of the loop, each file replaced atomically. What git
- * tracks in the worktree is left alone, and so is what is the same already
- * (kind, size, mode and time of change). Links are copied as links.
+ * copy_*: repo.copy_files, from the root into a worktree that is in use: each
+ * file is replaced atomically. What git tracks in the worktree is left alone,
+ * and so is what is the same already (kind, size, mode and time of change).
  */
 #ifndef COPY_H
 #define COPY_H
@@ -27,11 +28,8 @@ struct copy *copy_begin(struct git *git, const char *worktree,
 void copy_free(struct copy *copy);
 
 /*
- * Copies a folder that a setup makes (node_modules) from one tree into
- * another, so that the setup has less to do. Files are cloned (FICLONE) where
- * the file system can do that, and copied elsewhere: a hard link would let a
- * tool that writes in place change the other tree's file. Links are copied as
- * links, and none is followed. Waits: for helpers.
+ * A folder that a setup makes (node_modules), so that the setup has less to do.
+ * Waits: for helpers.
  */
 
 struct seed_result {
