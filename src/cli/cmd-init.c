@@ -15,6 +15,8 @@
 #include "claude.h"
 #include "cli-private.h"
 #include "config.h"
+#include "machine.h"
+#include "preflight.h"
 #include "workspace.h"
 
 #define EXCLUDE_MAX (1024 * 1024)
@@ -459,6 +461,28 @@ tell_proposals(const struct init *init)
 	propose_print(p, &cli->text);
 }
 
+/* A login that will not last as long as the workers do: better known now than
+ * in a week. The rest is for llmc doctor. */
+static void
+tell_login(const struct init *init)
+{
+	struct preflight_facts facts;
+	struct preflight found;
+
+	if (init->settings == NULL)
+		return;
+	start_facts_agent(
+	    &init->cli->workspace, init->settings, "auto-1", &facts);
+	preflight_judge(&facts, &found);
+	for (size_t i = 0; i < found.count; i++)
+		if (strcmp(found.list[i].name, "login") == 0 &&
+		    found.list[i].level == PREFLIGHT_WARN)
+			buf_addf(&init->cli->text, "warning: %s: %s\n",
+			    found.list[i].detail, found.list[i].remedy);
+	preflight_release(&found);
+	preflight_facts_release(&facts);
+}
+
 static void
 tell(const struct init *init)
 {
@@ -484,6 +508,7 @@ tell(const struct init *init)
 		tell_commands(init);
 	tell_branch(init);
 	tell_proposals(init);
+	tell_login(init);
 	if (!init->existed)
 		buf_adds(&cli->text, "Next: llmc doctor\n");
 }

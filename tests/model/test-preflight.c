@@ -143,6 +143,13 @@ strict_without_key(struct preflight_facts *f)
 }
 
 static void
+login_shared(struct preflight_facts *f)
+{
+	f->login_file = true;
+	f->workers = 3;
+}
+
+static void
 mode_asks(struct preflight_facts *f)
 {
 	f->permission_mode = "default";
@@ -230,6 +237,7 @@ static const struct {
 	    "llmc config set defaults.sandbox worktree", true },
 	{ strict_without_key, "login", PREFLIGHT_FAIL, "claude setup-token",
 	    true },
+	{ login_shared, "login", PREFLIGHT_WARN, "claude setup-token", false },
 	{ mode_asks, "mode", PREFLIGHT_WARN,
 	    "llmc config set defaults.permission_mode", false },
 	{ no_branch, "branch", PREFLIGHT_FAIL,

@@ -53,6 +53,14 @@ judge_login(const struct preflight_facts *f, struct buf *detail)
 		buf_adds(detail, "Claude Code is not logged in");
 		return BAD("claude auth login");
 	}
+	if (f->login_file && f->workers > 1) {
+		buf_addf(detail,
+		    "%" PRId64 " workers renew one login file, and some day "
+		    "one of them logs the others out: put a token that needs "
+		    "no renewal into CLAUDE_CODE_OAUTH_TOKEN of llmc",
+		    f->workers);
+		return MEH("claude setup-token");
+	}
 	if (f->logged_in == PREFLIGHT_YES)
 		buf_adds(detail, "Claude Code is logged in");
 	return GOOD;

@@ -36,6 +36,8 @@ struct preflight_facts {
 	const char *sandbox; /* its mode: "off", "worktree", "strict" */
 	bool sandbox_required; /* auto.sandbox_required */
 	bool needs_key; /* a strict sandbox, and no login in the environment */
+	bool login_file; /* the login is a file that sessions renew */
+	int64_t workers; /* that use it at the same time; 0 = not known */
 	char *sandbox_error; /* why no sandbox can be made here */
 	char *branch; /* that work lands on, "" = none */
 	enum preflight_answer branch_exists;

@@ -722,6 +722,17 @@ has_key(void)
 	    json_string_or(json, "apiKeyHelper", NULL) != NULL;
 }
 
+/* Is it a login of a subscription, which each session renews in that file? */
+static bool
+has_login_file(void)
+{
+	cleanup_free char *source = agent_source(&claude_kind);
+	cleanup_free char *file =
+	    source != NULL ? file_join(source, claude_kind.login) : NULL;
+
+	return file != NULL && access(file, F_OK) == 0 && !has_key();
+}
+
 static void
 claude_look(const struct workspace *ws, bool boxed, bool strict,
     struct preflight_facts *facts)
@@ -731,6 +742,7 @@ claude_look(const struct workspace *ws, bool boxed, bool strict,
 	unsigned found;
 
 	facts->needs_key = strict && !has_key();
+	facts->login_file = !strict && has_login_file();
 	/* In a sandbox it has a file of its own, which llmc prepares. */
 	if (file == NULL)
 		return;
@@ -753,6 +765,7 @@ headless_look(const struct workspace *ws, bool boxed, bool strict,
 	(void)ws;
 	(void)boxed;
 	facts->needs_key = strict && !has_key();
+	facts->login_file = !strict && has_login_file();
 }
 
 /* CLAUDE.md belongs to the project's settings, which are not loaded: it is read

@@ -441,6 +441,7 @@ start_facts_agent(const struct workspace *ws, const struct settings *settings,
 		    worker_string(settings, worker, "permission_mode"),
 		.allow_root = worker_bool(settings, worker, "allow_root"),
 		.is_root = geteuid() == 0,
+		.workers = settings_int(settings, "auto.concurrency"),
 		.disk_free = -1,
 	};
 	read_sandbox(settings, worker, ret_facts);
