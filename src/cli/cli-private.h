@@ -369,10 +369,21 @@ struct json_object *roster_daemon(struct cli *cli);
 int roster_find(struct cli *cli, const struct state *state, const char *name,
     const struct worker **ret_worker);
 
-/* Run fn with the worker of that name or, for NULL, with the one that was
- * reviewed last (what accept and reject mean without a name). Its exit status,
- * or the failure is reported. */
+/* Run fn with the worker of that name. Its exit status, or the failure is
+ * reported. */
 int roster_with(struct cli *cli, const char *name,
+    int (*fn)(struct cli *cli, const struct worker *worker,
+	const struct cli_args *args),
+    const struct cli_args *args);
+
+/* Finished work is named by its worker, or by its task. If no worker has it any
+ * more, it is among the workers after roster_add_held(), by the name of its
+ * task, as one that waits with it. Without a name, roster_with_work() takes the
+ * work that was reviewed last. */
+void roster_add_held(struct state *state);
+int roster_find_work(struct cli *cli, const struct state *state,
+    const char *name, const struct worker **ret_worker);
+int roster_with_work(struct cli *cli, const char *name,
     int (*fn)(struct cli *cli, const struct worker *worker,
 	const struct cli_args *args),
     const struct cli_args *args);

@@ -400,6 +400,13 @@ carry_out(struct answering *a)
 		    remote_params("task", a->ask->task, NULL),
 		    " is tried again.", a->ask->task);
 	}
+	if (text_begins(ask->key, ASKS_REVIEW)) {
+		roster_add_held(&a->state);
+		w = NULL;
+		for (size_t i = 0; w == NULL && i < a->state.count; i++)
+			if (text_is(a->state.workers[i]->task, ask->task))
+				w = a->state.workers[i];
+	}
 	if (w != NULL && ask->kind == ASK_REVIEW)
 		return answer_review(a, w);
 	if (ask->node != NULL && ask->command == NULL && !a->no)

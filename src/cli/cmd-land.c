@@ -75,10 +75,14 @@ add_landed(struct cli *cli, struct json_object *result)
 	text_add_visible(&cli->text, message, strcspn(message, "\n"), false);
 }
 
+/* name: of the worker, or of the task whose work no worker has. */
 static void
-tell(struct cli *cli, struct json_object *result)
+tell(struct cli *cli, const char *name, struct json_object *result)
 {
-	const char *worker = json_string_or(result, "worker", "");
+	const char *worker = json_string_or(result, "worker", NULL);
+	cleanup_free char *freed = worker != NULL ?
+	    xasprintf("; %s is free again", worker) :
+	    xstrdup("");
 	const char *head = json_string_or(result, "head_sha", "");
 	const char *branch = json_string_or(result, "landing_branch", "");
 
@@ -88,27 +92,25 @@ tell(struct cli *cli, struct json_object *result)
 		    "on %s in the meantime. The worker resolves the conflict, "
 		    "then its work lands.\n"
 		    "Follow it with: llmc wait %s --until idle,paused\n",
-		    worker, head, branch, worker);
+		    name, head, branch, name);
 		return;
 	}
 	if (json_bool_or(result, "already_incorporated", false)) {
 		buf_addf(&cli->text,
-		    "The work of %s [%.7s] is already on %s; the worker is "
-		    "free again.\n",
-		    worker, head, branch);
+		    "The work of %s [%.7s] is already on %s%s.\n", name, head,
+		    branch, freed);
 		return;
 	}
 	if (json_bool_or(result, "proposed", false)) {
 		buf_addf(&cli->text,
-		    "The work of %s [%.7s] becomes a pull request for %s; %s "
-		    "is free again.\nFollow it with: llmc task list\n",
-		    worker, head, branch, worker);
+		    "The work of %s [%.7s] becomes a pull request for "
+		    "%s%s.\nFollow it with: llmc task list\n",
+		    name, head, branch, freed);
 		return;
 	}
 	add_landed(cli, result);
-	buf_addf(&cli->text,
-	    "\nIt is the work of %s [%.7s]; %s is free again.\n", worker, head,
-	    worker);
+	buf_addf(&cli->text, "\nIt is the work of %s [%.7s]%s.\n", name, head,
+	    freed);
 }
 
 static int
@@ -130,7 +132,7 @@ accept_named(
 	    cli, "worker.accept", params, REMOTE_LANDING_MS, &cli->result);
 	progress_end();
 	if (status == CLI_OK)
-		tell(cli, cli->result);
+		tell(cli, worker->name, cli->result);
 	return status;
 }
 
@@ -143,20 +145,21 @@ accept_run(struct cli *cli, const struct cli_args *args)
 		return cli_misuse(cli, &cmd_accept,
 		    "--%s needs the name of the worker",
 		    force ? "force" : "commit");
-	return roster_with(
+	return roster_with_work(
 	    cli, args->count > 0 ? args->list[0] : NULL, accept_named, args);
 }
 
 const struct cli_command cmd_accept = {
 	.name = "accept",
 	.group = CLI_LAND,
-	.usage = "[WORKER] [--force] [--commit COMMIT]",
+	.usage = "[WORKER|TASK] [--force] [--commit COMMIT]",
 	.summary = "land a worker's work on the default branch, as one commit",
 	.help =
 	    "Lands exactly the commit that you reviewed. Without a name, that "
 	    "is the work\nyou reviewed last. With a name, it is what you "
 	    "reviewed of this worker, or its\ncurrent commit if you reviewed "
-	    "nothing. If the worker has another commit by\nnow, uncommitted "
+	    "nothing. A task names its worker, or the work that\nwaits for "
+	    "you without one. If the worker has another commit by\nnow, uncommitted "
 	    "changes or another branch, nothing lands, and the message says\n"
 	    "what is different.\n\nThe work is rebased and squashed into one "
 	    "commit, and the default branch moves\nto it. A checkout of that "

@@ -128,7 +128,8 @@ tell_rejected(struct cli *cli, const struct worker *worker, const char *commit,
 	if (count > 0)
 		buf_addf(&cli->text, " with %zu comment%s", count,
 		    count == 1 ? "" : "s");
-	buf_addf(&cli->text, "; %s is working on it again.\n", worker->name);
+	buf_addf(&cli->text, "; %s is %s again.\n", worker->name,
+	    worker->worktree != NULL ? "working on it" : "given to a worker");
 }
 
 static int
@@ -175,14 +176,18 @@ static bool
 is_worker(struct cli *cli, const char *word)
 {
 	struct state state = { 0 };
-	bool found = roster_read(cli, &state, NULL) == 0 &&
-	    state_find(&state, word) != NULL;
+	bool found = roster_read(cli, &state, NULL) == 0;
 
+	roster_add_held(&state);
+	if (found)
+		found = state_find(&state, word) != NULL;
+	for (size_t i = 0; !found && i < state.count; i++)
+		found = text_is(state.workers[i]->task, word);
 	state_release(&state);
 	return found;
 }
 
-/* One word that is a worker's name is that worker, as with accept. */
+/* One word that names a worker, or the task of one, is that, as with accept. */
 static int
 reject_run(struct cli *cli, const struct cli_args *args)
 {
@@ -206,17 +211,18 @@ reject_run(struct cli *cli, const struct cli_args *args)
 		return cli_misuse(cli, &cmd_reject,
 		    "give either TEXT or --from, whose file may have a text "
 		    "too");
-	return roster_with(cli, name, reject_named, args);
+	return roster_with_work(cli, name, reject_named, args);
 }
 
 const struct cli_command cmd_reject = {
 	.name = "reject",
 	.group = CLI_LAND,
-	.usage = "[WORKER] [TEXT | --from FILE] [--commit COMMIT]",
+	.usage = "[WORKER|TASK] [TEXT | --from FILE] [--commit COMMIT]",
 	.summary = "send finished work back with your reasons",
 	.help =
-	    "Without a name, that is the work you reviewed last. "
-	    "The worker keeps its conversation and its commits, and is told to "
+	    "Without a name, that is the work you reviewed last. A task is "
+	    "named for its worker,\nor for work that no worker has, which is "
+	    "given to one again. The worker keeps its conversation and its commits, and is told to "
 	    "fix what TEXT\nsays. TEXT - reads standard input; without TEXT, "
 	    "an editor opens with the diff:\nabove it you write what is wrong "
 	    "with the work as a whole, and below a line of it,\non lines that "
@@ -339,7 +345,9 @@ show_head(const struct review *r)
 	roster_excerpt(r->worker->prompt, &excerpt);
 	git_ask(cli->workspace.root, args, &message, NULL);
 	cli_coloured(cli, "1", r->worker->name);
-	buf_addf(&cli->text, "  %s  [%.7s]\n", r->worker->branch, r->commit);
+	buf_addf(&cli->text, "  %s  [%.7s]\n",
+	    r->worker->branch != NULL ? r->worker->branch : "no worker",
+	    r->commit);
 	if (excerpt.len > 0)
 		buf_addf(&cli->text, "Task: \"%s\"\n", excerpt.data);
 	buf_addc(&cli->text, '\n');
@@ -373,6 +381,11 @@ show_diff(const struct review *r)
 	size_t n = 3;
 	int status;
 
+	if (r->interface == INTERFACE_VSCODE && r->worker->worktree == NULL)
+		return cli_fail(r->cli, "no_worktree",
+		    "no worker has the work of %s, so there is no worktree; "
+		    "leave --interface out",
+		    r->worker->name);
 	if (r->interface == INTERFACE_VSCODE)
 		return open_vscode(r->cli, r->worker->worktree);
 	if (r->interface == INTERFACE_DIFFTASTIC) {
@@ -419,6 +432,8 @@ static void
 show_end(const struct review *r, const char *status, const char *weakens)
 {
 	int64_t dirty = json_int_or(r->answer, "uncommitted_files", 0);
+	/* Without a name, they are about the worker that was reviewed last. */
+	const char *held = r->worker->worktree == NULL ? r->worker->name : NULL;
 
 	if (weakens != NULL)
 		buf_addf(
@@ -429,9 +444,11 @@ show_end(const struct review *r, const char *status, const char *weakens)
 		    (int)dirty, dirty == 1 ? "" : "s");
 	if (strcmp(status, "needs_review") == 0)
 		buf_addf(&r->cli->text,
-		    "\nNext: llmc accept, which lands [%.7s] on %s, or llmc "
-		    "reject \"WHY\", or llmc review --comment\n",
-		    r->commit, json_string_or(r->answer, "landing_branch", ""));
+		    "\nNext: llmc accept%s%s, which lands [%.7s] on %s, or llmc "
+		    "reject%s%s \"WHY\", or llmc review --comment\n",
+		    held != NULL ? " " : "", held != NULL ? held : "",
+		    r->commit, json_string_or(r->answer, "landing_branch", ""),
+		    held != NULL ? " " : "", held != NULL ? held : "");
 }
 
 /* The editor instead of the pager. Who writes nothing sends nothing. */
@@ -556,8 +573,10 @@ review_run(struct cli *cli, const struct cli_args *args)
 	status = roster_load(cli, &state);
 	if (status != CLI_OK)
 		return status;
+	roster_add_held(&state);
 	if (args->count > 0)
-		status = roster_find(cli, &state, args->list[0], &r.worker);
+		status =
+		    roster_find_work(cli, &state, args->list[0], &r.worker);
 	else
 		status = choose(cli, &state, &r.worker);
 	if (status == CLI_OK && r.worker != NULL)
@@ -570,7 +589,9 @@ static const struct schema review_shape =
     SCHEMA_SHAPE(SCHEMA_IS("worker", STRING, NULL),
 	SCHEMA_IS(
 	    "status", STRING, "rebasing: the worker resolves a conflict first"),
-	SCHEMA_IS("branch", STRING, "of the worker"),
+	SCHEMA_OR_NULL("branch", STRING,
+	    "of the worker; null: no worker has the work, and worker is its "
+	    "task"),
 	SCHEMA_IS("landing_branch", STRING, NULL),
 	SCHEMA_OR_NULL(
 	    "commit_sha", STRING, "what is shown; null during a conflict"),
@@ -582,8 +603,9 @@ static const struct schema review_shape =
 const struct cli_command cmd_review = {
 	.name = "review",
 	.group = CLI_LAND,
-	.usage = "[WORKER] [--comment | --name-only] [--force] [--interface "
-		 "INTERFACE]",
+	.usage =
+	    "[WORKER|TASK] [--comment | --name-only] [--force] [--interface "
+	    "INTERFACE]",
 	.summary = "show a worker's finished work",
 	.help =
 	    "Without a name, shows the work that has waited longest. The work "

@@ -7,6 +7,7 @@
 #include "attempt.h"
 #include "cli-private.h"
 #include "contract.h"
+#include "landing-record.h"
 #include "procref.h"
 #include "workspace.h"
 #include "task.h"
@@ -87,6 +88,72 @@ roster_find(struct cli *cli, const struct state *state, const char *name,
 	    "there is no worker %s; the workers are:%s", name, names.data);
 }
 
+void
+roster_add_held(struct state *state)
+{
+	for (size_t i = 0; i < state->landings.count; i++) {
+		const struct landing_item *item = state->landings.items[i];
+		struct worker *w;
+
+		if (item->step != ITEM_HELD || item->task == NULL)
+			continue;
+		w = worker_new(item->task, item->queued_ms);
+		w->status = WORKER_NEEDS_REVIEW;
+		xstrset(&w->task, item->task);
+		xstrset(&w->prompt, item->title);
+		xstrset(&w->reason, item->words);
+		xstrset(&w->reviewed, item->head);
+		xstrset(&w->commit, item->head);
+		state_add(state, w);
+	}
+}
+
+int
+roster_find_work(struct cli *cli, const struct state *state, const char *name,
+    const struct worker **ret_worker)
+{
+	const struct task *t = state_find(state, name) == NULL ?
+	    state_task_named(state, name, NULL) :
+	    NULL;
+
+	for (size_t i = 0; t != NULL && i < state->count; i++)
+		if (text_is(state->workers[i]->task, t->id))
+			name = state->workers[i]->name;
+	return roster_find(cli, state, name, ret_worker);
+}
+
+int
+roster_with_work(struct cli *cli, const char *name,
+    int (*fn)(struct cli *cli, const struct worker *worker,
+	const struct cli_args *args),
+    const struct cli_args *args)
+{
+	const struct worker *worker = NULL;
+	struct state state = { 0 };
+	int status = roster_load(cli, &state);
+
+	if (status != CLI_OK)
+		return status;
+	roster_add_held(&state);
+	if (name != NULL)
+		status = roster_find_work(cli, &state, name, &worker);
+	else if (state.last_reviewed == NULL ||
+	    (worker = state_find(&state, state.last_reviewed)) == NULL ||
+	    worker->status == WORKER_IDLE)
+		status = cli_fail(cli, "not_reviewed",
+		    "no work that waits has been reviewed; name a worker, or "
+		    "first run: llmc review");
+	else if (worker->reviewed == NULL)
+		status = cli_fail(cli, "not_reviewed",
+		    "%s was reviewed last, and you have not seen the work that "
+		    "it has now; name a worker, or first run: llmc review %s",
+		    worker->name, worker->name);
+	if (status == CLI_OK)
+		status = fn(cli, worker, args);
+	state_release(&state);
+	return status;
+}
+
 int
 roster_with(struct cli *cli, const char *name,
     int (*fn)(struct cli *cli, const struct worker *worker,
@@ -99,19 +166,7 @@ roster_with(struct cli *cli, const char *name,
 
 	if (status != CLI_OK)
 		return status;
-	if (name != NULL)
-		status = roster_find(cli, &state, name, &worker);
-	else if (state.last_reviewed == NULL ||
-	    (worker = state_find(&state, state.last_reviewed)) == NULL ||
-	    worker->status == WORKER_IDLE)
-		status = cli_fail(cli, "not_reviewed",
-		    "no work that waits has been reviewed; name a worker, or "
-		    "first run: llmc review");
-	else if (worker->reviewed == NULL)
-		status = cli_fail(cli, "not_reviewed",
-		    "%s was reviewed last, and you have not seen the work that "
-		    "it has now; name a worker, or first run: llmc review %s",
-		    worker->name, worker->name);
+	status = roster_find(cli, &state, name, &worker);
 	if (status == CLI_OK)
 		status = fn(cli, worker, args);
 	state_release(&state);

@@ -2,6 +2,7 @@
 
 /* A person accepts work of auto mode that only a person may accept. */
 #include "auto-world.h"
+#include "ask.h"
 #include "landing-record.h"
 
 #define PATHS 7
@@ -56,7 +57,7 @@ TEST_ROWS(what_configures_agents_and_hooks_is_for_a_person, PATHS)
 	ck_assert_msg(strstr(agent->worker->reason, paths[_i]) != NULL, "%s",
 	    agent->worker->reason);
 	ck_assert_ptr_nonnull(strstr(agent->worker->reason,
-	    "look at it with: llmc review auto-1, then: llmc accept auto-1"));
+	    "look at it with: llmc review t1, then: llmc accept t1"));
 	floor_world_settle();
 	call = accept("");
 	ck_assert_ptr_null(floor_world_answer(call));
@@ -148,4 +149,167 @@ TEST(other_work_than_was_shown)
 	call = accept("");
 	ck_assert_ptr_null(floor_world_answer(call));
 	auto_world_wait_done();
+}
+
+/* --- its worker is needed ------------------------------------------------ */
+
+static struct landing_item *
+held(void)
+{
+	return landing_record_held(&auto_world.core->state.landings, "t1");
+}
+
+/* And it is of t1, for which a person was told once. */
+static void
+is_asked_of(const char *subject)
+{
+	const struct state *state = &auto_world.core->state;
+
+	ck_assert_uint_eq(state->ask_count, 1);
+	ck_assert_str_eq(state->asks[0]->key, "review/t1");
+	ck_assert_str_eq(state->asks[0]->id, "a1");
+	ck_assert_str_eq(ask_subject(state->asks[0]), subject);
+	ck_assert_str_eq(state->asks[0]->command, "llmc review t1");
+	ck_assert_ptr_nonnull(
+	    strstr(state->asks[0]->words, "changes protected paths: b.txt"));
+}
+
+/* The queue has the work of t1, and auto-1 is in its turn on t2. */
+static struct agent *
+begin_held(const char *settings)
+{
+	struct agent *agent = begin_guarded(settings);
+
+	is_asked_of("auto-1");
+	auto_world_task("b.md", "Second\n");
+	auto_world_patrol();
+	agent = auto_world_turn_on("t2");
+	ck_assert_str_eq(agent->worker->name, "auto-1");
+	ck_assert_ptr_nonnull(held());
+	ck_assert_ptr_null(held()->worker);
+	is_asked_of("t1");
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
+	ck_assert_str_eq(floor_world_wt("auto-1",
+			     "git log -1 --format=%s; git status --porcelain"),
+	    "first");
+	return agent;
+}
+
+TEST_ROWS(work_that_waits_for_a_person_keeps_no_worker, 2)
+{
+	struct agent *agent = begin_held("check_command = \"test -e a.txt\"\n");
+
+	if (_i == 1) {
+		auto_world_reopen();
+		auto_world_live();
+		agent = auto_world_turn_on("t2");
+	}
+	auto_world_finish(agent, "c.txt");
+	auto_world_wait("task_finished t2 landed; ");
+	ck_assert_ptr_nonnull(held());
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_call("worker.accept", "t1", "")));
+	auto_world_all_filed("t2 landed; t1 landed; ");
+	ck_assert_str_eq(floor_world_sh("git log --format=%s main"),
+	    "add b.txt\nadd c.txt\nfirst");
+	ck_assert_str_eq(
+	    floor_world_sh("git for-each-ref refs/llmc/queue"), "");
+	ck_assert_uint_eq(auto_world.core->state.ask_count, 0);
+}
+
+/* Its worker goes on in the conversation that it had, with what it had done. */
+TEST(held_work_is_sent_back_to_a_worker)
+{
+	struct agent *agent = begin_held("");
+	cleanup_free char *conversation =
+	    xstrdup(auto_world_of("t1")->conversation);
+	struct floor_call *call = floor_world_done(floor_world_call(
+	    "worker.reject", "t1", ",\"text\":\"Leave b.txt alone.\""));
+
+	ck_assert_ptr_nonnull(floor_call_result(call));
+	ck_assert_ptr_null(held());
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_WAITING);
+	auto_world_finish(agent, "c.txt");
+	auto_world_wait("task_finished t2 landed; ");
+	agent = auto_world_turn_on("t1");
+	ck_assert_ptr_nonnull(
+	    strstr(agent->worker->prompt, "Leave b.txt alone."));
+	ck_assert_str_eq(agent->worker->session.id, conversation);
+	ck_assert_str_eq(
+	    floor_world_wt("auto-1", "git log -1 --format=%s"), "add b.txt");
+	floor_world_wt("auto-1", "git rm -q b.txt; git commit -qm less");
+	auto_world_finish(agent, "d.txt");
+	auto_world_all_filed("t2 landed; t1 landed; ");
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nc.txt\nd.txt");
+}
+
+TEST(held_work_is_shown_and_only_what_was_shown_is_accepted)
+{
+	struct json_object *result;
+	struct floor_call *call;
+
+	begin_held("");
+	call = floor_world_done(
+	    floor_world_ask("review.get", "{\"task\": \"t1\"}"));
+	result = floor_call_result(call);
+	ck_assert_ptr_nonnull(result);
+	ck_assert_str_eq(json_string_or(result, "commit", ""), held()->head);
+	ck_assert_ptr_nonnull(
+	    strstr(json_object_to_json_string(result), "b.txt"));
+	call = floor_world_done(floor_world_call("worker.review", "t1", ""));
+	ck_assert_str_eq(
+	    json_string_or(floor_call_result(call), "commit_sha", ""),
+	    held()->head);
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_answer(floor_world_call(
+		       "worker.accept", "t1", ",\"commit\":\"0123456789ab\"")),
+		"is not what you were shown"));
+	ck_assert_ptr_nonnull(strstr(
+	    floor_world_answer(floor_world_call("worker.accept", "t7", "")),
+	    "there is no worker t7"));
+	floor_world_done(floor_world_ask("task.drop", "{\"task\": \"t1\"}"));
+	ck_assert_ptr_null(held());
+	floor_world_settle();
+	ck_assert_str_eq(
+	    floor_world_sh("git for-each-ref refs/llmc/queue"), "");
+}
+
+/* A daemon that is killed at any step of it loses neither the work nor that
+ * only a person may accept it. */
+TEST_ROWS(a_kill_while_a_worker_is_freed_loses_nothing, 4)
+{
+	static const char *const steps[] = { "write", "freeze", "sync",
+		"reset" };
+	struct agent *agent = begin_guarded("");
+
+	auto_world_task("b.md", "Second\n");
+	auto_world_patrol();
+	floor_world_wait_step(agent, steps[_i]);
+	auto_world_reopen();
+	auto_world_live();
+	agent = auto_world_turn_on("t2");
+	ck_assert_ptr_nonnull(held());
+	is_asked_of("t1");
+	auto_world_finish(agent, "c.txt");
+	auto_world_wait("task_finished t2 landed; ");
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_call("worker.accept", "t1", "")));
+	auto_world_all_filed("t2 landed; t1 landed; ");
+}
+
+/* What a person accepts and conflicts is resolved by a worker, and asked
+ * about again: it is other work then. */
+TEST(accepted_work_that_conflicts_goes_to_a_worker)
+{
+	struct agent *agent = begin_held("");
+
+	floor_world_wt("auto-1", "echo other >b.txt; git add b.txt");
+	floor_world_sh("echo mine >b.txt; git add b.txt; git commit -qm mine");
+	ck_assert_ptr_nonnull(strstr(
+	    floor_world_answer(floor_world_call("worker.accept", "t1", "")),
+	    "conflict with main; a worker resolves it"));
+	floor_world_wt("auto-1", "git rm -qf --cached b.txt; rm b.txt");
+	auto_world_finish(agent, "c.txt");
+	auto_world_wait("task_finished t2 landed; ");
+	auto_world_turn_on("t1");
 }

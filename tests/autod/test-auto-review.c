@@ -297,7 +297,7 @@ TEST(reviewers_that_die_on_and_on_are_asked_about)
 	floor_world_wait(dies_on, NULL);
 	ck_assert_int_eq(
 	    auto_world_of("t1")->attempt.review_tries, REVIEW_TRIES);
-	assert_has(auto_world_agent()->worker->reason, "llmc accept auto-1");
+	assert_has(auto_world_agent()->worker->reason, "llmc accept t1");
 }
 
 /* Before it begins, and when the sandbox was turned off meanwhile. */

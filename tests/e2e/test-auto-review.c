@@ -90,7 +90,7 @@ TEST(findings_go_back_twice_and_then_a_person_decides)
 	begin(FINDS);
 	auto_up(NULL);
 	auto_wait_events("review", "\"result\":\"findings\"", 3);
-	auto_wait_shell("\"$LLMC\" asks | grep -q 'llmc accept auto-1'");
+	auto_wait_shell("\"$LLMC\" asks | grep -q 'llmc accept t1'");
 	ck_assert_int_eq(
 	    fleet_prompts("Your work was reviewed and is not accepted"), 2);
 	ck_assert_int_eq(fleet_prompts("- a.txt:1: off by one"), 2);
@@ -135,7 +135,7 @@ TEST_ROWS(a_reviewer_without_a_verdict_is_replaced_once, 3)
 	begin(failing[_i].steps);
 	auto_up(NULL);
 	auto_wait_events("review", "\"result\":\"failed\"", 2);
-	auto_wait_shell("\"$LLMC\" asks | grep -q 'llmc accept auto-1'");
+	auto_wait_shell("\"$LLMC\" asks | grep -q 'llmc accept t1'");
 	e2e_has(fleet_do("asks", NULL)->out, failing[_i].words);
 	ck_assert_int_eq(auto_landed(), 0);
 	/* A person sends it back, and sees it again. */
@@ -164,7 +164,7 @@ TEST(a_reviewer_that_is_not_there_is_asked_about)
 	begin(APPROVE);
 	auto_set("defaults.codex_command", "/nonexistent/codex");
 	auto_up(NULL);
-	auto_wait_shell("\"$LLMC\" asks | grep -q 'llmc accept auto-1'");
+	auto_wait_shell("\"$LLMC\" asks | grep -q 'llmc accept t1'");
 	ck_assert_int_eq(auto_landed(), 0);
 	auto_drain();
 }

@@ -15,6 +15,7 @@ const int unit_timeout = 180; /* seconds, each */
 
 static struct faults batch_story = { .sample = 2 };
 static struct faults revert_story = { .sample = 1 };
+static struct faults held_story = { .sample = 2 };
 static bool was_killed; /* in this test */
 
 void
@@ -214,4 +215,39 @@ TEST_ROWS(a_revert, faults_rows(&revert_story))
 	no_check_ran_again();
 	nothing_is_left();
 	queue_never_red();
+}
+
+/* The work of c.md changes a protected file: its worker does d.md, a person
+ * sends the work back, and accepts what it is then. */
+TEST_ROWS(work_that_waits_for_a_person, faults_rows(&held_story))
+{
+	if (!faults_begin(&held_story, _i))
+		return;
+	auto_set("repo.protected_paths", "[\"c.txt\"]");
+	auto_set("defaults.refuse_commands", "[]");
+	auto_task("c.md", "C\nfake: commit c.txt x");
+	faults_arm();
+	auto_up(NULL);
+	faults_wait("\"$LLMC\" asks | grep -q 'llmc review t1'", NULL);
+	auto_task("d.md", "D\nfake: commit d.txt x");
+	faults_wait("[ $(" FINISHED ") -ge 1 ] && \"$LLMC\" landing | "
+		    "grep -q 'held.*t1'",
+	    NULL);
+	/* It may have been killed before it knew of it. */
+	faults_wait(
+	    e2e_path("shown() { \"$LLMC\" review t1 --name-only | grep -q "
+		     "more.txt; }; shown || [ -e '%s' ] || "
+		     "{ \"$LLMC\" reject t1 'fake: commit more.txt x' && "
+		     "touch '%s'; }; shown",
+		unit_path("rejected"), unit_path("rejected")),
+	    NULL);
+	faults_wait("\"$LLMC\" accept t1; [ $(" FINISHED ") -ge 2 ]", NULL);
+	faults_end(NULL);
+	auto_history("d.txt: x", NULL);
+	ck_assert_int_eq(auto_landed(), 2);
+	ck_assert_str_eq(
+	    e2e_sh(fleet_root(), "git show --name-only --format= main")->out,
+	    "c.txt\nmore.txt\n");
+	ck_assert_str_eq(
+	    e2e_sh(fleet_root(), "git for-each-ref refs/llmc/queue")->out, "");
 }

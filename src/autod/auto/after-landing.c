@@ -84,6 +84,13 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 }
 
 void
+after_landing_hold(struct auto_mode *mode, struct agent *agent)
+{
+	landing_hold(
+	    mode->landings, agent, verified_commit(agent, auto_task(agent)));
+}
+
+void
 after_landing_resume(struct auto_mode *mode)
 {
 	for (size_t i = 0; i < mode->fleet->count; i++) {
@@ -251,6 +258,23 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 	}
 	return send_back(mode, agent, t, words) ? LANDING_RETURN_AGENT :
 						  LANDING_RETURN_TAKEN;
+}
+
+/* However many turns it has had: a person wants another one. */
+void
+after_landing_rejected(
+    void *arg, const char *task, const char *from, const char *words)
+{
+	struct auto_mode *mode = arg;
+	struct task *t = state_task(&mode->core->state, task);
+
+	if (t == NULL || task_send_back(t, from, words, clock_wall_ms()) < 0)
+		return;
+	task_ref_keep(mode, t);
+	EMIT(mode->core, EVENT_SENT_BACK, .worker = t->worker, .task = t->id,
+	    .reason = words);
+	persist_changed(mode->core);
+	loop_call_request(mode->look);
 }
 
 bool

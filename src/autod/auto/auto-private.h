@@ -21,6 +21,8 @@ struct turn_facts;
 
 /* The worker has finished: land its work, now or when the wait is over. */
 void after_landing_begin(struct auto_mode *mode, struct agent *agent);
+/* A person decides about its work, and the worker is needed. */
+void after_landing_hold(struct auto_mode *mode, struct agent *agent);
 /* Begin the landings that waited. */
 void after_landing_resume(struct auto_mode *mode);
 /* EVENT_LANDED of a task: the work is on the default branch; called in the same
@@ -31,6 +33,8 @@ bool after_landing_ended(struct auto_mode *mode, const struct landing_end *end);
 
 enum landing_return after_landing_ejected(void *arg, struct agent *agent,
     const char *task, const char *from, bool conflict, const char *words);
+void after_landing_rejected(
+    void *arg, const char *task, const char *from, const char *words);
 bool after_landing_keeps(void *arg, const char *task);
 void after_landing_blocked(void *arg, const char *class, const char *worker,
     const char *task, const char *reason);

@@ -571,6 +571,7 @@ static const struct landing_policy landing_policy = {
 	.keeps = after_landing_keeps,
 	.ejected = after_landing_ejected,
 	.frees = scheduler_frees,
+	.rejected = after_landing_rejected,
 	.blocked = after_landing_blocked,
 	.red = after_landing_red,
 	.not_reverted = policy_not_reverted,

@@ -168,15 +168,8 @@ end(struct operation *op, const struct err *err)
 
 		if (parked && t->from != NULL)
 			task_ref_keep(p->mode, t);
-		if (parked &&
-		    (p->ask == ASK_QUESTION || p->ask == ASK_BLOCKED)) {
-			const struct session_record *s =
-			    &agent->worker->session;
-
-			xstrset(&t->conversation, s->id);
-			xstrset(&t->transcript, s->transcript);
-			t->history_ms = s->history_ms;
-		}
+		if (parked && (p->ask == ASK_QUESTION || p->ask == ASK_BLOCKED))
+			task_keep_conversation(t, &agent->worker->session);
 		/* What it asks is for the person alone: agents read events, and
 		 * what it said last. */
 		if (parked && p->ask == ASK_QUESTION)

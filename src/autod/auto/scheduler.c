@@ -11,6 +11,7 @@
 #include "emit.h"
 #include "heartbeat.h"
 #include "intake.h"
+#include "landing-record.h"
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
@@ -196,16 +197,29 @@ waits_for_merge(const struct auto_mode *mode, const struct task *t)
 	return t->step == TASK_QUEUED && t->pull_asks;
 }
 
-/* Has it finished, and may only a person accept it? */
+/* Has its worker finished it, and may only a person accept it? */
+static bool
+is_finished_by(const struct auto_mode *mode, const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+	const struct task *t = auto_task(agent);
+
+	return w->for_person && w->status == WORKER_NEEDS_REVIEW && t != NULL &&
+	    t->step == TASK_ASSIGNED && !agent_is_taken(agent) &&
+	    auto_drives(mode, agent);
+}
+
+/* The same, or the landing queue has it. */
 static bool
 waits_for_accept(const struct auto_mode *mode, const struct task *t)
 {
 	const struct agent *agent = fleet_find(mode->fleet, t->worker);
 
-	return t->step == TASK_ASSIGNED && agent != NULL &&
-	    auto_task(agent) == t && agent->worker->for_person &&
-	    agent->worker->status == WORKER_NEEDS_REVIEW &&
-	    !agent_is_taken(agent);
+	if (t->step == TASK_QUEUED)
+		return landing_record_held(
+			   &mode->core->state.landings, t->id) != NULL;
+	return agent != NULL && auto_task(agent) == t &&
+	    is_finished_by(mode, agent);
 }
 
 /* Does it wait for agents that do not go on, or begin, by themselves? */
@@ -488,19 +502,47 @@ scheduler_frees(void *arg, struct agent *agent, const char *task)
 	struct auto_mode *mode = arg;
 	struct core *core = mode->core;
 	struct task *t = state_task(&core->state, task);
+	bool held = landing_record_held(&core->state.landings, task) != NULL;
 
-	if (!mode->begun || core->stopping || core->state.paused != NULL ||
-	    !auto_drives(mode, agent) || t == NULL || t->step != TASK_ASSIGNED)
+	if (core->stopping || t == NULL || t->step != TASK_ASSIGNED)
 		return false;
-	if (!wants_worker(mode, worker_is_team(agent->worker->name))) {
+	if (!held &&
+	    (!mode->begun || core->state.paused != NULL ||
+		!auto_drives(mode, agent)))
+		return false;
+	if (!held && !wants_worker(mode, worker_is_team(agent->worker->name))) {
 		loop_call_request(
 		    mode->look); /* the source may have a task for it */
 		return false;
 	}
 	task_queue(t, clock_wall_ms());
+	/* In which it goes on if a person sends it back. */
+	if (held)
+		task_keep_conversation(t, &agent->worker->session);
 	xstrset(&agent->worker->task, NULL);
 	persist_changed(core);
 	return true;
+}
+
+/* Work that waits for a person needs no worker: those that are wanted put it
+ * into the queue. How many could? */
+static size_t
+hold_finished(struct auto_mode *mode)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+		bool team = worker_is_team(agent->worker->name);
+
+		if (!is_finished_by(mode, agent) || agent->worker->on_hold)
+			continue;
+		if (wants_worker(mode, team))
+			after_landing_hold(mode, agent);
+		else
+			left += !team;
+	}
+	return left;
 }
 
 /* A worker without a task may still be being reset. */
@@ -686,7 +728,8 @@ look_at_all(struct auto_mode *mode)
 		    .key = t->key, .reason = why);
 	}
 	unused = give_out(mode);
-	left = unused + landings_long_waits(mode->landings);
+	left =
+	    unused + landings_long_waits(mode->landings) + hold_finished(mode);
 	give_to_team(mode);
 	ahead = mode->hosts != NULL ? mode->hosts->ahead(mode->hosts_arg) : 0;
 	intake_ask_plan(

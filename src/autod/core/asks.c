@@ -82,13 +82,27 @@ asks_look(struct core *core)
 	    landing_record_overtaken(
 		&state->landings, core->settings, core->branch) :
 	    NULL;
-	size_t count;
-	cleanup_free struct ask **added = ask_follow(
+	cleanup_free struct ask_held *held =
+	    xcalloc(state->landings.count + 1, sizeof *held);
+	size_t count, held_count = 0;
+	cleanup_free struct ask **added = NULL;
+
+	for (size_t i = 0; i < state->landings.count; i++) {
+		const struct landing_item *item = state->landings.items[i];
+
+		if (item->step == ITEM_HELD && item->task != NULL)
+			held[held_count++] =
+			    (struct ask_held){ .task = item->task,
+				    .words = item->words };
+	}
+	added = ask_follow(
 	    &(struct ask_facts){ .now_ms = clock_wall_ms(),
 		.workers = state->workers,
 		.worker_count = state->count,
 		.tasks = state->tasks,
 		.task_count = state->task_count,
+		.held = held,
+		.held_count = held_count,
 		.asks = state->asks,
 		.ask_count = state->ask_count,
 		.ids = state->ask_ids,

@@ -112,6 +112,11 @@ struct fleet_policy {
 LIST_HEAD(looks, look);
 TAILQ_HEAD(waiting_calls, waiting_call);
 
+/* A call of a method names in place of a worker a task whose finished work no
+ * worker has, and which waits for a person. False: there is none. */
+typedef bool fleet_held_fn(void *arg, const char *method,
+    struct server_call *call, struct json_object *params);
+
 struct fleet {
 	struct core *core;
 	void (*tick)(void *agent); /* what is next for a worker: fleet.c */
@@ -136,6 +141,8 @@ struct fleet {
 	const struct cgroup_world *cgroups; /* for tests; NULL = the real */
 	struct looks looks; /* git looks at their worktrees */
 	struct fleet_method *methods;
+	fleet_held_fn *held; /* NULL = none */
+	void *held_arg;
 	struct core_floor floor;
 };
 

@@ -13,6 +13,7 @@
 #include "emit.h"
 #include "fleet-private.h"
 #include "git-facts.h"
+#include "landing-record.h"
 #include "loop.h"
 #include "persist.h"
 #include "prompt.h"
@@ -339,6 +340,14 @@ worker_target(void *arg, const char *worker, const struct api_method *method,
 	if (sees && name == NULL) {
 		*ret_target = (struct api_target){ .name = "all workers",
 			.box = BOX_STRICT };
+		return 0;
+	}
+	if (agent == NULL && name != NULL &&
+	    landing_record_held(&fleet->core->state.landings, name) != NULL) {
+		*ret_target = (struct api_target){ .name = name,
+			.kin = API_KIN_OTHER,
+			.box = BOX_STRICT,
+			.waits = true };
 		return 0;
 	}
 	if (agent == NULL)
@@ -839,10 +848,8 @@ on_pause(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- message, reject -------------------------------------------------- */
 
-/* What is to be said, with comments on lines of the change, and by whom if it
- * is no person. */
-static bool
-read_words(
+bool
+worker_commands_words(
     struct server_call *call, struct json_object *params, struct buf *out)
 {
 	const char *sender = json_string_or(params, "sender", NULL);
@@ -909,7 +916,7 @@ on_message(void *arg, struct agent *agent, struct server_call *call,
 		return;
 	}
 	if (worker_commands_prompt_under_way(agent, call) ||
-	    !read_words(call, params, &text))
+	    !worker_commands_words(call, params, &text))
 		return;
 	if (agent_message(agent, text.data) < 0) {
 		worker_commands_wrong_status(
@@ -938,7 +945,8 @@ reject(void *arg, struct agent *agent, struct server_call *call,
 	struct json_object *result;
 
 	(void)arg;
-	if (!may_reject(agent, call) || !read_words(call, params, &feedback))
+	if (!may_reject(agent, call) ||
+	    !worker_commands_words(call, params, &feedback))
 		return;
 	prompt_rejection(feedback.data, &text);
 	agent_move(agent, WORKER_REJECTED, NULL);

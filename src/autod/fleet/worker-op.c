@@ -854,6 +854,7 @@ fleet_refuse_unknown(
 
 struct fleet_method {
 	struct fleet *fleet;
+	const char *name;
 	fleet_worker_fn *fn;
 	void *arg;
 	struct fleet_method *next;
@@ -866,6 +867,10 @@ on_call(void *arg, struct server_call *call, struct json_object *params)
 	const char *name = json_string_or(params, "worker", "");
 	struct agent *agent = fleet_find(method->fleet, name);
 
+	if (agent == NULL && method->fleet->held != NULL &&
+	    method->fleet->held(
+		method->fleet->held_arg, method->name, call, params))
+		return;
 	if (agent == NULL)
 		fleet_refuse_unknown(method->fleet, call, name);
 	else if (agent_is_taken(agent))
@@ -895,6 +900,7 @@ fleet_handle(
 	struct fleet_method *m = xcalloc(1, sizeof *m);
 
 	m->fleet = fleet;
+	m->name = method;
 	m->fn = fn;
 	m->arg = arg;
 	m->next = fleet->methods;

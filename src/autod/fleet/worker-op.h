@@ -113,6 +113,11 @@ void op_reset(struct agent *agent, struct server_call *call);
 /* Registers the methods. */
 void worker_commands_register(struct fleet *fleet);
 
+/* What is to be said, with comments on lines of the change, and by whom if it
+ * is no person, appended; false: the call is refused. */
+bool worker_commands_words(
+    struct server_call *call, struct json_object *params, struct buf *out);
+
 /* The cleaned text of a request, appended; false (and the call is refused) if
  * nothing is left. */
 bool worker_commands_text(struct server_call *call, struct json_object *params,

@@ -10,6 +10,7 @@
 #include "landing-record.h"
 #include "life.h"
 #include "persist.h"
+#include "prompt.h"
 #include "serve.h"
 #include "worker-op.h"
 
@@ -402,6 +403,7 @@ landings_free(struct landings *landings)
 	if (landings == NULL)
 		return;
 	fleet = landings->fleet;
+	landings->fleet->held = NULL;
 	emit_unsubscribe(landings->core, on_event, landings);
 	landings_release_calls(landings);
 	review_get_release(landings);
@@ -536,6 +538,100 @@ command_pick(void *landings, struct agent *agent, struct server_call *call,
 	op_inspect(agent, call, params, 0, pick_seen, landings);
 }
 
+/* --- held work, which no worker has ----------------------------------- */
+
+static void
+held_accept(struct landings *landings, struct landing_item *item,
+    struct server_call *call)
+{
+	bool shared = item->attempt != NULL && landings->hosts != NULL;
+
+	item->approved = true;
+	item->step = shared ? ITEM_SUBMITTED : ITEM_QUEUED;
+	xstrset(&item->words, NULL);
+	persist_changed(landings->core);
+	if (shared)
+		landings->hosts->changed(landings->hosts_arg);
+	/* A person waits: do not keep them, or tell them at once why. */
+	queue_move_retry(landings->queue->move);
+	landings_add_call(landings, item->id, call);
+}
+
+/* A worker goes on with it: the task is given out again, and the item is gone,
+ * in one pass of the loop. */
+static void
+held_reject(struct landings *landings, struct landing_item *item,
+    struct server_call *call, struct json_object *params)
+{
+	cleanup_buf struct buf feedback = BUF_INIT, text = BUF_INIT;
+	const char *held = worker_status_name(WORKER_NEEDS_REVIEW);
+	struct json_object *result;
+
+	if (!worker_commands_words(call, params, &feedback))
+		return;
+	prompt_rejection(feedback.data, &text);
+	result = json_object_new_object();
+	json_set_string(result, "worker", item->task);
+	json_set_bool(result, "message_sent", true);
+	json_set_string(result, "previous_status", held);
+	json_set_string(
+	    result, "new_status", worker_status_name(WORKER_REJECTED));
+	json_set_string(result, "commit_sha", item->head);
+	POLICY_TELL(
+	    landings, policy, rejected, item->task, item->head, text.data);
+	settle_forget(landings, item);
+	serve_reply(landings->core, call, result);
+}
+
+static void
+held_review(const struct landings *landings, const struct landing_item *item,
+    struct server_call *call)
+{
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "worker", item->task);
+	json_set_string(result, "commit_sha", item->head);
+	json_set_string(result, "landing_branch", core_branch(landings->core));
+	json_set_int(result, "uncommitted_files", 0);
+	json_set_string(result, "commit_message", item->message);
+	json_set_string(
+	    result, "status", worker_status_name(WORKER_NEEDS_REVIEW));
+	serve_reply(landings->core, call, result);
+}
+
+static bool
+on_held(void *arg, const char *method, struct server_call *call,
+    struct json_object *params)
+{
+	struct landings *landings = arg;
+	const char *task = json_string_or(params, "worker", "");
+	const char *seen = json_string_or(params, "commit", NULL);
+	struct landing_item *item =
+	    landing_record_held(&landings->core->state.landings, task);
+
+	if (item == NULL)
+		return false;
+	if (item->worker != NULL)
+		serve_refuse(call, API_BUSY,
+		    "the worker of %s is being reset for another task; try "
+		    "again in a moment",
+		    task);
+	else if (strcmp(method, "worker.review") == 0)
+		held_review(landings, item, call);
+	else if (seen != NULL && !text_begins(item->head, seen))
+		serve_refuse(call, API_CHANGED,
+		    "the work of %s is not what you were shown: it was %.12s "
+		    "and is %.12s now; look again with: llmc review %s",
+		    task, seen, item->head, task);
+	else if (strcmp(method, "worker.accept") == 0)
+		held_accept(landings, item, call);
+	else if (strcmp(method, "worker.reject") == 0)
+		held_reject(landings, item, call, params);
+	else
+		return false;
+	return true;
+}
+
 static void
 on_list(void *landings, struct server_call *call, struct json_object *params)
 {
@@ -552,6 +648,8 @@ on_revert(void *landings, struct server_call *call, struct json_object *params)
 static void
 landing_commands_register(struct landings *landings, struct fleet *fleet)
 {
+	fleet->held = on_held;
+	fleet->held_arg = landings;
 	fleet_handle(fleet, "worker.accept", command_accept, landings);
 	fleet_handle(fleet, "worker.rebase", command_rebase, landings);
 	fleet_handle(fleet, "worker.review", command_review, landings);

@@ -65,9 +65,13 @@ struct landing_policy {
 	enum landing_return (*ejected)(void *arg, struct agent *agent,
 	    const char *task, const char *from, bool conflict,
 	    const char *words);
-	/* The work of this task will wait long: is its worker needed for
-	 * another task? If so, the task has no worker from here on. */
+	/* The work of this task will wait long, or is held: is its worker
+	 * needed for another task? If so, the task has no worker from here on.
+	 */
 	bool (*frees)(void *arg, struct agent *agent, const char *task);
+	/* A person sends held work back with these words; from: its commit. */
+	void (*rejected)(
+	    void *arg, const char *task, const char *from, const char *words);
 	/* Nothing can land, and waiting has not helped. class: of the
 	 * failure. */
 	void (*blocked)(void *arg, const char *class, const char *worker,
@@ -162,7 +166,8 @@ void landings_landed_elsewhere(
 void landings_returned(struct landings *landings, struct landing_item *item,
     bool conflict, const char *words);
 
-/* Is anything in the queue, or not settled yet? */
+/* Is anything in the queue, or not settled yet, that does not wait for a
+ * person? */
 bool landings_busy(const struct landings *landings);
 
 /* Does check_command run for an item of the queue, or for the branch? */
@@ -210,6 +215,12 @@ bool landings_retry(struct landings *landings);
  * hold after a restart, too. */
 void landing_begin(struct landings *landings, struct agent *agent,
     const char *commit, bool approved, struct server_call *call);
+
+/* The work of a task is finished, and only a person may accept it (for_person,
+ * with the worker's reason): the queue keeps it until they have, or send it
+ * back, and the worker is free for another task. commit as above. */
+void landing_hold(
+    struct landings *landings, struct agent *agent, const char *commit);
 
 /* The ref that holds the frozen commit of an item; the caller frees. */
 char *queue_item_ref(const char *item);

@@ -96,6 +96,7 @@ struct op_enqueue {
 	struct landings *landings;
 	char *commit; /* that must be HEAD, NULL = any */
 	bool approved; /* by a person */
+	char *hold; /* why only a person may let it land; NULL = it lands */
 	struct landing_item *item; /* until it is in the state */
 	bool nothing; /* the branch has it all */
 	bool tried; /* leftovers were committed */
@@ -119,7 +120,9 @@ static void
 refuse_guarded(
     struct op_enqueue *e, const struct git_frozen *frozen, const char *weakens)
 {
-	const char *worker = e->op.agent->worker->name;
+	const struct worker *w = e->op.agent->worker;
+	const char *worker = w->name;
+	const char *name = w->task != NULL ? w->task : worker;
 	cleanup_buf struct buf words = BUF_INIT;
 	struct err err = { 0 };
 
@@ -131,8 +134,8 @@ refuse_guarded(
 		    weakens);
 	}
 	buf_addf(&words,
-	    "; look at it with: llmc review %s, then: llmc accept %s", worker,
-	    worker);
+	    "; look at it with: llmc review %s, then: llmc accept %s", name,
+	    name);
 	err_set(&err, -EACCES, "%s", words.data);
 	operation_fail(&e->op.op, &err);
 }
@@ -211,7 +214,7 @@ look_at_tests(
 		buf_addf(words,
 		    "%s%" PRId64 " tests ran, where %" PRId64 " ran before",
 		    words->len > 0 ? "; " : "", w->checked_tests, known->tests);
-	if (words->len > 0)
+	if (words->len > 0 && e->hold == NULL)
 		EMIT(core, EVENT_TESTS_WEAKENED, .worker = w->name,
 		    .task = w->task, .reason = words->data);
 	if (task != NULL)
@@ -246,7 +249,7 @@ on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 	fill(e, frozen);
 	look_at_tests(e, frozen, &weakens);
 	e->item->guarded = frozen->protected_paths.count > 0;
-	if (!e->approved &&
+	if (!e->approved && e->hold == NULL &&
 	    (e->item->guarded ||
 		(weakens.len > 0 && guard == TEST_GUARD_ASK))) {
 		refuse_guarded(e, frozen, weakens.data);
@@ -425,6 +428,10 @@ end(struct operation *op, const struct err *err)
 			item->priority = (enum priority)POLICY_ASK(
 			    landings, policy, priority, item->task);
 		item->approved = e->approved;
+		if (e->hold != NULL && !e->nothing) {
+			item->step = ITEM_HELD;
+			item->words = take_ptr(&e->hold);
+		}
 		/* A person waits: do not keep them, or tell them at once why.
 		 */
 		if (e->op.call != NULL)
@@ -440,6 +447,7 @@ end(struct operation *op, const struct err *err)
 	}
 	schema_free(&landing_item_schema, e->item);
 	free(e->commit);
+	free(e->hold);
 	free(e);
 }
 
@@ -461,6 +469,10 @@ op_enqueue(
 	e->landings = landings;
 	xstrset(&e->commit, agent->worker->accepted_head);
 	e->approved = agent->worker->approved;
+	if (agent->worker->for_person)
+		e->hold = xstrdup(agent->worker->reason != NULL ?
+			agent->worker->reason :
+			"only a person may accept it");
 	e->item = landing_record_new_item(&landings->core->state.landings);
 	worker_op_begin(&e->op, &kind, agent, call);
 }
@@ -487,6 +499,19 @@ landing_begin(struct landings *landings, struct agent *agent,
 	w->for_person = false;
 	agent_move(agent, WORKER_ACCEPTING, NULL);
 	op_enqueue(landings, agent, call);
+}
+
+void
+landing_hold(struct landings *landings, struct agent *agent, const char *commit)
+{
+	struct worker *w = agent->worker;
+
+	/* With for_person, which stays, this is begun again after a restart. */
+	w->accepted = true;
+	w->approved = false;
+	xstrset(&w->accepted_head, commit);
+	agent_move(agent, WORKER_ACCEPTING, NULL);
+	op_enqueue(landings, agent, NULL);
 }
 
 /* --- pick --------------------------------------------------------------- */

@@ -428,6 +428,21 @@ get_landed(struct review_get *get, const struct task *task)
 }
 
 static void
+get_held(struct review_get *get, const struct landing_item *item)
+{
+	json_set_string(get->answer, "worker", NULL);
+	json_set_string(get->answer, "task", item->task);
+	json_set_string(get->answer, "title", item->title);
+	json_set_string(
+	    get->answer, "status", worker_status_name(WORKER_NEEDS_REVIEW));
+	json_set_bool(get->answer, "finished", true);
+	json_set_string(get->answer, "branch", NULL);
+	json_set_int(get->answer, "uncommitted_files", 0);
+	get->dir = xstrdup(get->landings->core->workspace->root);
+	ask_diff(get, core_branch(get->landings->core), item->head, NULL);
+}
+
+static void
 on_get(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct landings *landings = arg;
@@ -435,6 +450,7 @@ on_get(void *arg, struct server_call *call, struct json_object *params)
 	const char *worker = json_string_or(params, "worker", NULL);
 	const char *name = json_string_or(params, "task", NULL);
 	const struct task *task = NULL;
+	const struct landing_item *held = NULL;
 	struct task *filed = NULL;
 	struct agent *agent;
 	struct review_get *get;
@@ -450,7 +466,9 @@ on_get(void *arg, struct server_call *call, struct json_object *params)
 		task = state_task(&core->state, name);
 	if (name != NULL && task == NULL)
 		task = filed = book_find_task(core->book, name);
-	if (task != NULL && task->commit == NULL)
+	if (task != NULL)
+		held = landing_record_held(&core->state.landings, task->id);
+	if (task != NULL && task->commit == NULL && held == NULL)
 		worker = task->worker;
 	agent = fleet_find(landings->fleet, worker);
 	if (name != NULL && task == NULL)
@@ -458,7 +476,7 @@ on_get(void *arg, struct server_call *call, struct json_object *params)
 		    "there is no task %s; see: llmc task list", name);
 	else if (name == NULL && agent == NULL)
 		fleet_refuse_unknown(landings->fleet, call, worker);
-	else if (agent == NULL && task->commit == NULL)
+	else if (agent == NULL && task->commit == NULL && held == NULL)
 		serve_refuse(call, API_STATUS,
 		    "no worker has task %s, and it has not landed", task->id);
 	else if (agent != NULL && agent->worker->worktree == NULL)
@@ -482,6 +500,8 @@ on_get(void *arg, struct server_call *call, struct json_object *params)
 		landings->review_count++;
 		if (agent != NULL)
 			get_worker(get, agent->worker);
+		else if (held != NULL)
+			get_held(get, held);
 		else
 			get_landed(get, task);
 	}

@@ -450,11 +450,12 @@ settle_item(struct landings *landings, struct landing_item *item)
 			    release_on_cleaned, landings);
 		return;
 	}
-	if (item->step == ITEM_SUBMITTED &&
-	    clock_wall_ms() - item->queued_ms > LANDING_HOLD_MS)
+	if (item->step == ITEM_HELD ||
+	    (item->step == ITEM_SUBMITTED &&
+		clock_wall_ms() - item->queued_ms > LANDING_HOLD_MS))
 		release(landings, item);
 	if (item->step == ITEM_QUEUED || item->step == ITEM_SUBMITTED ||
-	    item->kind == ITEM_SHARED)
+	    item->step == ITEM_HELD || item->kind == ITEM_SHARED)
 		return; /* a SHARED one is the hosts' to settle */
 	if (agent != NULL && agent_is_taken(agent))
 		return; /* looked at again when that operation has ended */
@@ -497,6 +498,12 @@ settle_item(struct landings *landings, struct landing_item *item)
 	} else if (agent != NULL) {
 		op_rebase(agent, true, NULL, on_rebased, landings);
 	} else if (give_to_another(landings, item)) {
+		struct err err = { 0 };
+
+		err_set(&err, -EEXIST, "conflict with %s; a worker resolves it",
+		    core_branch(landings->core));
+		landings_fail(landings, landings_take_call(landings, item->id),
+		    item->worker, item->head, &err, NULL);
 		settle_forget(landings, item);
 	} else {
 		conflict_without_worker(landings, item);

@@ -164,7 +164,13 @@ landings_ended(struct landings *landings, const struct landing_end *end)
 bool
 landings_busy(const struct landings *landings)
 {
-	return landings->core->state.landings.count > 0;
+	const struct landing_record *record = &landings->core->state.landings;
+
+	for (size_t i = 0; i < record->count; i++)
+		if (record->items[i]->step != ITEM_HELD ||
+		    record->items[i]->freeing)
+			return true;
+	return false;
 }
 
 /* The worker that still has the item's work; NULL = none. */

@@ -174,7 +174,9 @@ const struct schema api_landing_revert_params = API_OBJECT(
 	ITEM(key, member, .flags = SCHEMA_REQUIRED, .help = (words))
 
 static const struct schema_field accepted_fields[] = {
-	ITEM_HAS("worker", worker, NULL),
+	ITEM("worker", worker,
+	    .help = "null: the work has none any more, and was named by its "
+		    "task"),
 	LANDING_COMMIT,
 	ITEM("head_sha", head,
 	    .help = "the worker's commit that was accepted; null when it is "

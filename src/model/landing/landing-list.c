@@ -211,7 +211,8 @@ static const struct schema_field item_fields[] = {
 	ITEM("queued_unix", queued_ms, .flags = SCHEMA_UNIX,
 	    .help = "when it was accepted"),
 	ITEM("position", position, KNOWN,
-	    .help = "from 1; null when it has left the queue"),
+	    .help = "from 1; null when it has left the queue, or waits for a "
+		    "person"),
 	ITEM("check_slot", slot, KNOWN,
 	    .help = "slot of the running check that covers it"),
 	ITEM("expected_ms", expected_ms, KNOWN,
@@ -290,8 +291,11 @@ row_of(const struct landing_item *item)
 		[ITEM_PROPOSED] = "proposed",
 		[ITEM_EJECTED] = "ejected",
 		[ITEM_SUBMITTED] = "submitted",
+		[ITEM_HELD] = "held",
 	};
-	const char *why = item->step == ITEM_SUBMITTED ?
+	const char *why = item->step == ITEM_HELD ?
+	    item->words :
+	    item->step == ITEM_SUBMITTED ?
 	    "waits for the host that lands the work of all: llmc fleet hosts" :
 	    item->kind == ITEM_SHARED  ? "the host that did it will be told" :
 	    item->step == ITEM_EJECTED ? "its worker will be told" :

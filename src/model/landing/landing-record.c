@@ -27,6 +27,7 @@ static const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
 	[ITEM_PROPOSED] = "proposed",
 	[ITEM_EJECTED] = "ejected",
 	[ITEM_SUBMITTED] = "submitted",
+	[ITEM_HELD] = "held",
 };
 
 #define ITEM(key, member, ...) \
@@ -622,4 +623,12 @@ landing_record_of_task(const struct landing_record *record, const char *task)
 			return item;
 	}
 	return NULL;
+}
+
+struct landing_item *
+landing_record_held(const struct landing_record *record, const char *task)
+{
+	struct landing_item *item = landing_record_of_task(record, task);
+
+	return item != NULL && item->step == ITEM_HELD ? item : NULL;
 }

@@ -41,6 +41,8 @@ enum item_step {
 	ITEM_PROPOSED, /* as a pull request; the same */
 	ITEM_EJECTED, /* will not land; its worker has not learned that yet */
 	ITEM_SUBMITTED, /* to the hosts' queue: one of them lands it for all */
+	ITEM_HELD, /* only a person may let it land: words say why; its worker
+		    * is, or will be, free for another task */
 	ITEM_STEP_COUNT
 };
 
@@ -78,8 +80,8 @@ struct landing_item {
 	char *tree; /* of `commit`, QUEUED only */
 	int place; /* with `commit`: among the items of that move, from 1 */
 	bool overtaken; /* with `commit`: it was not checked as it lands */
-	char *words; /* EJECTED: the message for its worker; of a pick, the ref
-		      * that keeps it */
+	char *words; /* EJECTED: the message for its worker; HELD: why; of a
+		      * pick, the ref that keeps it */
 	char *picked_head; /* of a pick: the worker's HEAD, */
 	int uncommitted; /* and how many files were not committed */
 	bool overlaps; /* not saved: with files that the user's checkout has
@@ -275,6 +277,10 @@ landing_record_of(const struct landing_record *record, const char *worker);
 /* The item that has the work of this task. NULL = none. */
 struct landing_item *
 landing_record_of_task(const struct landing_record *record, const char *task);
+
+/* The same, if it waits for a person. */
+struct landing_item *
+landing_record_held(const struct landing_record *record, const char *task);
 
 /* The tasks that landed in one move of the branch, and whose
  * post_accept_command has not been settled yet. */

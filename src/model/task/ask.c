@@ -282,8 +282,9 @@ ask_told(struct ask *ask, const char *by, int64_t now_ms)
 const char *
 ask_subject(const struct ask *ask)
 {
-	bool waits =
-	    ask->kind == ASK_QUESTION || text_begins(ask->key, "worker/");
+	bool waits = ask->kind == ASK_QUESTION ||
+	    text_begins(ask->key, "worker/") ||
+	    text_begins(ask->key, ASKS_REVIEW);
 	const char *const subjects[] = { waits ? ask->worker : NULL, ask->task,
 		ask->worker, ask->goal };
 
@@ -386,6 +387,8 @@ want(struct follow *f, const struct ask_draft *draft)
 	ask->wanted = true;
 }
 
+#define REVIEW "work waits for a review"
+
 /* The first row that fits counts. A worker that a person has paused waits for
  * nothing that this person does not know. */
 static const struct {
@@ -411,8 +414,10 @@ static const struct {
 	    NULL, NULL, NULL },
 	{ WORKER_PAUSED, 0, false, ASK_BLOCKED, ESCALATION_WARNING,
 	    "a worker waits for you", NULL, resumes },
-	{ WORKER_NEEDS_REVIEW, 0, true, ASK_REVIEW, ESCALATION_INFO,
-	    "work waits for a review", "llmc review ", accepts },
+	{ WORKER_NEEDS_REVIEW, 0, true, ASK_REVIEW, ESCALATION_INFO, REVIEW,
+	    "llmc review ", accepts },
+	{ WORKER_ACCEPTING, 0, true, ASK_REVIEW, ESCALATION_INFO, REVIEW,
+	    "llmc review ", accepts }, /* it becomes free, and the work stays */
 	{ WORKER_NO_CHANGES, 0, true, ASK_REVIEW, ESCALATION_INFO,
 	    "a worker has changed nothing", "llmc message ", NULL },
 };
@@ -496,6 +501,14 @@ want_common(struct follow *f, size_t which)
 		.command = common[which].command });
 }
 
+/* Only a person may accept its work. */
+static bool
+is_for_person(const struct worker *w)
+{
+	return w->for_person &&
+	    (w->task != NULL || w->status != WORKER_ACCEPTING);
+}
+
 /* Its row; their number = it waits for nobody. */
 static size_t
 waits_of(const struct worker *w)
@@ -506,8 +519,9 @@ waits_of(const struct worker *w)
 	    (w->status != waits[i].status ||
 		(waits[i].holds != 0 &&
 		    (worker_holds(w) & waits[i].holds) == 0) ||
-		(waits[i].by_hand && worker_is_auto(w->name) &&
-		    !w->for_person)))
+		(waits[i].by_hand && !is_for_person(w) &&
+		    (worker_is_auto(w->name) ||
+			w->status == WORKER_ACCEPTING))))
 		i++;
 	return i < nitems(waits) && waits[i].kind == ASK_NONE ? nitems(waits) :
 								i;
@@ -521,18 +535,46 @@ ask_worker_options(const struct worker *worker)
 	return i < nitems(waits) ? waits[i].options : NULL;
 }
 
+static char *
+review_key(const char *task)
+{
+	return xasprintf(ASKS_REVIEW "%s", task);
+}
+
+/* Work that the landing queue keeps until a person has decided. */
+static void
+want_held(struct follow *f, const struct ask_held *held)
+{
+	cleanup_free char *key = review_key(held->task);
+	cleanup_free char *command = xasprintf("llmc review %s", held->task);
+
+	want(f,
+	    &(struct ask_draft){ .kind = ASK_REVIEW,
+		.level = ESCALATION_INFO,
+		.key = key,
+		.title = REVIEW,
+		.words = held->words,
+		.command = command,
+		.options = accepts,
+		.task = held->task });
+}
+
 static void
 want_worker(struct follow *f, const struct worker *w)
 {
 	const char *work = w->prompt != NULL ? w->prompt : "";
-	cleanup_free char *key = xasprintf("worker/%s", w->name);
-	cleanup_free char *command = NULL, *words = NULL;
+	cleanup_free char *key = NULL, *command = NULL, *words = NULL;
 	size_t i = waits_of(w);
+	bool stays;
 
 	if (i == nitems(waits) || common_of(w) < nitems(common))
 		return;
+	/* Work that waits for a person is the same ask without its worker. */
+	stays = waits[i].kind == ASK_REVIEW && w->for_person && w->task != NULL;
+	key = stays ? review_key(w->task) : xasprintf("worker/%s", w->name);
 	if (waits[i].command != NULL)
-		command = xasprintf("%s%s", waits[i].command, w->name);
+		command = xasprintf(
+		    "%s%s", waits[i].command, stays ? w->task : w->name);
 	words = w->reason != NULL ?
 	    xstrdup(w->reason) :
 	    xasprintf("%s%s%.*s", waits[i].title, *work != '\0' ? ": " : "",
@@ -758,6 +800,8 @@ ask_follow(const struct ask_facts *facts, size_t *ret_count)
 		facts->asks[i]->wanted = is_asked(facts, facts->asks[i]);
 	for (size_t i = 0; i < facts->worker_count; i++)
 		want_worker(&f, facts->workers[i]);
+	for (size_t i = 0; i < facts->held_count; i++)
+		want_held(&f, &facts->held[i]);
 	for (size_t i = 0; i < nitems(common); i++)
 		want_common(&f, i);
 	for (size_t i = 0; i < facts->task_count; i++) {

@@ -39,6 +39,7 @@ extern const char *const ask_end_words[ASK_END_COUNT + 1];
 #define ASKS_TRIAL   "trial"
 #define ASK_OF_AGENT "question/"
 #define ASKS_LOGIN   "login" /* it is refused */
+#define ASKS_REVIEW  "review/" /* finished work of a task, whose id follows */
 #define ASKS_LOST    "lost" /* what has landed is not on the branch any more */
 
 #define ASK_WORDS_MAX ((size_t)16 * 1024)
@@ -151,6 +152,11 @@ int ask_named(const struct ask *ask, const char *typed);
 /* Which asks follow from the state: a task is parked, the checkout is dirty.
  * Pure. */
 
+/* Work of a task in the landing queue that only a person may let land. */
+struct ask_held {
+	const char *task, *words;
+};
+
 /* What asks follow from; the workers, tasks and open asks are borrowed. */
 struct ask_facts {
 	int64_t now_ms;
@@ -158,6 +164,8 @@ struct ask_facts {
 	size_t worker_count;
 	struct task *const *tasks;
 	size_t task_count;
+	const struct ask_held *held;
+	size_t held_count;
 	struct ask *const *asks;
 	size_t ask_count;
 	int64_t ids; /* asks numbered so far */

@@ -352,8 +352,8 @@ review_asks(const struct task *task, const char *who, const char *worker,
 	}
 	buf_addf(out,
 	    "Look at it with: llmc review %s; then: llmc accept %s, or: llmc "
-	    "reject TEXT --worker %s",
-	    worker, worker, worker);
+	    "reject %s TEXT",
+	    task->id, task->id, task->id);
 }
 
 /* What has no room is named: "diff --git a/x b/x" begins a file. */

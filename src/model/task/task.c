@@ -263,6 +263,14 @@ task_fits(const struct task *task, enum box_mode mode)
 	return mode >= least;
 }
 
+void
+task_keep_conversation(struct task *task, const struct session_record *session)
+{
+	xstrset(&task->conversation, session->id);
+	xstrset(&task->transcript, session->transcript);
+	task->history_ms = session->history_ms;
+}
+
 static void
 task_forget_conversation(struct task *task)
 {
@@ -280,8 +288,10 @@ task_move(struct task *task, enum task_step to, int64_t now_ms, struct err *err)
 	if (!task_step_may(task->step, to))
 		return err_set(err, -EINVAL, "%s: %s cannot become %s",
 		    task->id, task_step_name(task->step), task_step_name(to));
-	/* What was asked is answered, and the task given out again. */
-	if (task->step != TASK_PARKED && to != TASK_ASSIGNED)
+	/* What was asked is answered, or its work sent back, and the task given
+	 * out again. */
+	if (task->step != TASK_PARKED && task->step != TASK_QUEUED &&
+	    to != TASK_ASSIGNED)
 		task_forget_conversation(task);
 	task->step = to;
 	task->ask = ASK_NONE;

@@ -16,6 +16,7 @@ struct buf;
 struct err;
 struct json_object;
 struct schema;
+struct session_record;
 
 /* Source of a task of another host of the fleet; of one that an agent has asked
  * for whose task this host has taken over. */
@@ -246,6 +247,10 @@ int task_named(
 
 /* The commit that the next worker of the task should know; NULL = none. */
 const char *task_earlier_commit(const struct task *old);
+
+/* The next worker, if it is the same, goes on in this conversation. */
+void
+task_keep_conversation(struct task *task, const struct session_record *session);
 
 /* Add to the history; detail may be NULL and is cut at 1 KiB. */
 void task_note(

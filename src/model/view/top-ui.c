@@ -409,6 +409,11 @@ target_of(struct top_ui *ui, struct json_object *view, const struct top_row *at,
 	    view_is(view_row(view, "tasks", key), "step", "parked"))
 		return key;
 	row = worker != NULL ? view_row(view, "workers", worker) : NULL;
+	/* No worker has that work any more. */
+	if (row == NULL && need && (what == TOP_ACCEPT || what == TOP_REJECT) &&
+	    view_is(view_row(view, "asks", json_string_or(at->row, "ask", "")),
+		"kind", "review"))
+		return key;
 	if (row == NULL) {
 		top_ui_notice(ui, "this row has no worker now");
 		return NULL;
