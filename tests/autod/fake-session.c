@@ -53,6 +53,13 @@ fake_session_turn_fails(struct session *s, const char *text)
 }
 
 void
+fake_session_works(struct session *s)
+{
+	s->record->busy = true;
+	s->events.works(s->arg, true);
+}
+
+void
 fake_session_exits(struct session *s)
 {
 	if (s->phase != SESSION_UP)

@@ -15,6 +15,8 @@
 void fake_session_turn_ends(struct session *session, const char *last_words);
 void fake_session_turn_fails(struct session *session, const char *text);
 /* Its agent ends by itself; nothing happens if it has none. */
+/* Its agent reports a tool: a turn runs, whatever was thought. */
+void fake_session_works(struct session *session);
 void fake_session_exits(struct session *session);
 /* A person types a prompt into it. */
 void fake_session_typed(struct session *session, const char *text);

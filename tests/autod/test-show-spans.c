@@ -195,6 +195,37 @@ TEST(idle_time_is_divided_where_a_queue_begins_and_ends)
 	end();
 }
 
+/* A limit is as long as it lasts, not as it was said to last: a turn that runs
+ * has ended it. */
+TEST(four_minutes_of_limit_are_four_minutes)
+{
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *text = NULL;
+	struct agent *agent;
+
+	begin();
+	agent = auto_world_agent();
+	move(agent->worker, WORKER_WORKING);
+	show_spans_begin(show->spans);
+	text = xasprintf("You've hit your 5-hour limit, resets at %" PRId64,
+	    BEGIN / SECOND + 22 * 60);
+	fake_session_turn_fails(agent->session, text);
+	ck_assert_int_eq(agent->worker->status, WORKER_LIMITED);
+	ck_assert_int_ge(agent->worker->until_ms, BEGIN + 22 * 60 * SECOND);
+	for (int i = 0; i < 240; i++) {
+		show_spans_patrol(show->spans);
+		clock_virtual_advance(SECOND);
+	}
+	fake_session_works(agent->session);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	show_spans_patrol(show->spans);
+	clock_virtual_advance(20 * 60 * SECOND);
+	json = sums();
+	ck_assert_int_eq(row(json, "limited"), 4 * 60 * SECOND);
+	ck_assert_int_eq(row(json, "working_open"), 20 * 60 * SECOND);
+	end();
+}
+
 TEST(work_that_waits_for_a_person_is_not_landing)
 {
 	cleanup_json struct json_object *json = NULL;

@@ -99,7 +99,7 @@ TEST(get_prints_the_bare_value)
 	ck_assert_str_eq(get(ws, "auto.max_attempts"), "3");
 	ck_assert_str_eq(get(ws, "tmux.command"), "tmux");
 	ck_assert_str_eq(get(ws, "defaults.allowed_tools"), "[]");
-	ck_assert_str_eq(get(ws, "defaults.start_timeout"), "15s");
+	ck_assert_str_eq(get(ws, "defaults.start_timeout"), "1m");
 	ck_assert_str_eq(get(ws, "repo.default_branch"), "main");
 	ck_assert_str_eq(get(ws, "workers.adam.agent_command"), "claude");
 	json = e2e_json(

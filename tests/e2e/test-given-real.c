@@ -91,12 +91,21 @@ said_bytes(struct json_object *prompts, const char *task)
 
 START_TEST(little_of_llmc_is_in_a_request_and_no_tool_is_new)
 {
-	const char *task = TASK "\nfake: commit a.txt x";
+	const char *gate = auto_gate("g");
+	const char *task =
+	    e2e_path(TASK "\nfake: run %s\nfake: commit a.txt x", gate);
 	struct json_object *line;
 	size_t tools, said;
 
 	auto_task("a.md", "%s", task);
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_up(NULL);
+	auto_wait_gate("g");
+	/* It knows every tool that it is denied, or says so on its screen. */
+	auto_wait_shell("\"$LLMC\" peek auto-1 | grep -q .");
+	auto_wait_shell("! \"$LLMC\" peek auto-1 | grep 'matches no tool'");
+	auto_open_gate("g");
+	auto_wait_landed(1);
+	auto_drain();
 	auto_history("a.txt: x", NULL);
 	line = first_request();
 	knows_tools(json_object_object_get(line, "tools"));

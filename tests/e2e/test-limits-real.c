@@ -69,7 +69,7 @@ now_s(void)
 /* Whatever the window, and at whatever second: it goes on by itself, after the
  * reset, with one prompt, and is refused no second time. */
 static void
-check_window(const char *claim, const char *words, int seconds)
+check_window(const char *claim, const char *words, int seconds, bool killed)
 {
 	int64_t reset;
 	struct json_object *worker;
@@ -87,6 +87,10 @@ check_window(const char *claim, const char *words, int seconds)
 	ck_assert_int_le(
 	    json_int_or(worker, "until_ms", 0), (reset + 70) * 1000);
 	json_object_put(worker);
+	if (killed) {
+		auto_kill9_daemon();
+		auto_up(NULL);
+	}
 	auto_wait_landed(1);
 	ck_assert_int_ge(now_s(), reset);
 	ck_assert_int_eq(fleet_prompts("The interruption is over"), 1);
@@ -97,13 +101,26 @@ check_window(const char *claim, const char *words, int seconds)
 
 START_TEST(a_five_hour_window)
 {
-	check_window("five_hour", "5-hour limit", 23);
+	check_window("five_hour", "5-hour limit", 23, false);
 }
 END_TEST
 
 START_TEST(a_window_of_one_model)
 {
-	check_window("seven_day_sonnet", "Sonnet limit", 30);
+	check_window("seven_day_sonnet", "Sonnet limit", 30, false);
+}
+END_TEST
+
+/* Beyond the windows it is paid for in credits, and those are used up. */
+START_TEST(credits_that_are_used_up)
+{
+	check_window("overage", "credit", 30, false);
+}
+END_TEST
+
+START_TEST(a_reset_in_two_minutes_and_a_daemon_that_is_killed)
+{
+	check_window("five_hour", "5-hour limit", 120, true);
 }
 END_TEST
 
@@ -191,6 +208,9 @@ unit_suite(void)
 	s = suite_create("limits-real");
 	scenarios_add_test(s, begin, a_five_hour_window);
 	scenarios_add_test(s, begin, a_window_of_one_model);
+	scenarios_add_test(s, begin, credits_that_are_used_up);
+	scenarios_add_test(
+	    s, begin, a_reset_in_two_minutes_and_a_daemon_that_is_killed);
 	scenarios_add_test(s, begin, a_person_goes_on_before_the_reset);
 	scenarios_add_test(s, begin, a_warning_stops_nothing);
 	scenarios_add_test(s, begin, a_service_that_is_away_for_a_while);

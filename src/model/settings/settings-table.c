@@ -188,7 +188,7 @@ const struct setting settings_table[] = {
 	{ "defaults.self_review", SETTING_BOOL, "false",
 	    .help = "Have the agent review its own work before a person "
 		    "does." },
-	{ "defaults.start_timeout", SETTING_DURATION, "\"15s\"",
+	{ "defaults.start_timeout", SETTING_DURATION, "\"1m\"",
 	    .help = "How long an agent may take to report that its session "
 		    "has started. The kind opencode has at least two "
 		    "minutes, gemini one.",

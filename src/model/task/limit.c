@@ -396,6 +396,7 @@ static const struct {
 	{ "exceed your", "rate limit", LIMIT_USAGE },
 	{ "limit will reset", NULL, LIMIT_USAGE },
 	{ "out of extra usage", NULL, LIMIT_USAGE },
+	{ "out of usage", NULL, LIMIT_USAGE },
 	{ "too many requests", NULL, LIMIT_USAGE },
 
 	{ "overloaded", NULL, LIMIT_OUTAGE },
