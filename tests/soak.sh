@@ -120,7 +120,7 @@ part "50 landings beside a person who pushes" \
 	env ORIGIN_LANDINGS=50 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 4 --logbase soak-origin \
 	e2e-origin
-part "three hosts with $hosts_tasks tasks, on each engine" \
+part "three hosts with $hosts_tasks tasks" \
 	env HOSTS_TASKS="$hosts_tasks" CK_TIMEOUT_MULTIPLIER=8 meson test \
 	-C "$build" --print-errorlogs --timeout-multiplier 60 \
 	--logbase soak-hosts e2e-hosts e2e-hosts-2 e2e-hosts-3

@@ -157,7 +157,7 @@ want() { # table what
 case ${1:-build} in
 build)
 	need "$build"
-	want "$libpq" "a fleet needs sqlite:/FILE then, not PostgreSQL"
+	want "$libpq" "a fleet needs PostgreSQL"
 	;;
 missing)
 	missing=$(missing_of "$build")
@@ -178,7 +178,7 @@ package)
 world | lint)
 	need "$build"
 	[ "$1" = world ] || need "$lint"
-	want "$libpq" "the shared book is tested in SQLite only"
+	want "$libpq" "what several hosts share is not tested"
 	want "$tests" "the tests with them are skipped"
 	want "$server" "the tests with PostgreSQL are skipped"
 	want "$browser" "the tests of the page are skipped"

@@ -2,8 +2,7 @@
 # make fleet-demo: three hosts share one queue; one of them is killed, and one
 # paused past its lease. Each host is a clone of its own with a home, a tmux
 # server and, where that is allowed, a network namespace; PostgreSQL and the git
-# remote are in a fourth one. Elsewhere the hosts are only processes, and without
-# PostgreSQL they share a file. The workers run a stand-in for Claude Code.
+# remote are in a fourth one. Elsewhere the hosts are only processes. The workers run a stand-in for Claude Code.
 # Everything is in a scratch folder, which is removed; namespaces are without
 # a name, and end with their processes.
 #
@@ -13,6 +12,7 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 postgres=$here/../contrib/fleet/postgres.sh
+"$postgres" find >/dev/null
 PATH=$PATH:/usr/sbin:/sbin # ip
 tasks=24
 hosts="atlas borg cray"
@@ -33,8 +33,6 @@ alone="unshare --mount --net"
 no_namespaces() {
 	[ "${LLMC_DEMO_HOSTS:-}" != processes ] ||
 		echo "LLMC_DEMO_HOSTS says so"
-	"$postgres" find >/dev/null 2>&1 ||
-		echo "a shared file needs no network"
 	[ -x "$(git --exec-path)/git-daemon" ] ||
 		echo "git daemon is not installed"
 	# shellcheck disable=SC2086 # words
@@ -209,29 +207,23 @@ if $namespaces; then
 	remote=$!
 fi
 
-if "$postgres" find >/dev/null 2>&1; then
-	chmod 711 "$scratch" # it does not run as root
-	at=127.0.0.1
-	if $namespaces; then
-		at=$serving
-		echo "local all owner trust
+chmod 711 "$scratch" # it does not run as root
+at=127.0.0.1
+if $namespaces; then
+	at=$serving
+	echo "local all owner trust
 host all all 10.77.0.0/24 scram-sha-256" >"$scratch/hba"
-		LLMC_POSTGRES_OPTIONS="-c listen_addresses=$at"
-		LLMC_POSTGRES_OPTIONS="$LLMC_POSTGRES_OPTIONS \
-			-c hba_file=$scratch/hba"
-		export LLMC_POSTGRES_OPTIONS
-	fi
-	say "a PostgreSQL server of its own, on $at:$port"
-	"$postgres" start "$scratch/pg" "$port" >/dev/null
-	server=true
-	# Without TLS: it has no certificate, and nobody else is in this network.
-	database="postgresql://$at:$port/llmc?sslmode=disable"
-	owner="postgresql://owner@/llmc?host=$scratch/pg&port=$port"
-else
-	say "no PostgreSQL server here: the hosts share a file"
-	database="sqlite:$scratch/shared.db"
-	owner=
+	LLMC_POSTGRES_OPTIONS="-c listen_addresses=$at"
+	LLMC_POSTGRES_OPTIONS="$LLMC_POSTGRES_OPTIONS \
+		-c hba_file=$scratch/hba"
+	export LLMC_POSTGRES_OPTIONS
 fi
+say "a PostgreSQL server of its own, on $at:$port"
+"$postgres" start "$scratch/pg" "$port" >/dev/null
+server=true
+# Without TLS: it has no certificate, and nobody else is in this network.
+database="postgresql://$at:$port/llmc?sslmode=disable"
+owner="postgresql://owner@/llmc?host=$scratch/pg&port=$port"
 
 for name in $hosts; do
 	mkdir "$scratch/home-$name" "$scratch/$name"
@@ -249,9 +241,9 @@ for name in $hosts; do
 		on "$name" "$llmc" config set defaults.allow_root true >/dev/null
 	if [ "$name" = atlas ]; then
 		say "llmc fleet init, once; llmc fleet join, on each host"
-		on "$name" "$llmc" fleet init ${owner:+--owner "$owner"}
+		on "$name" "$llmc" fleet init --owner "$owner"
 	fi
-	on "$name" "$llmc" fleet join ${owner:+--owner "$owner"}
+	on "$name" "$llmc" fleet join --owner "$owner"
 done
 
 say "$tasks tasks, all added on atlas"

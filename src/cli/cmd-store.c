@@ -474,10 +474,9 @@ const struct cli_command cmd_fleet = {
 	    "leave    take this host out, once it has no task\n"
 	    "check    ask the database as this host, and say what is wrong\n\n"
 	    "First: llmc config set fleet.database "
-	    "postgresql://SERVER/DATABASE (or sqlite:/FILE\nfor clones on one "
-	    "machine). init, migrate and join need the rights of the "
-	    "database's\nowner: give the address with --owner. Passwords stay "
-	    "in files: see FLEETS in\nllmc.conf(5).\n",
+	    "postgresql://SERVER/DATABASE. init, migrate\nand join need the "
+	    "rights of the database's owner: give the address with\n--owner. "
+	    "Passwords stay in files: see FLEETS in llmc.conf(5).\n",
 	.example = "fleet join --owner 'service=llmc-owner'",
 	.flags = fleet_flags,
 	.min_args = 1,

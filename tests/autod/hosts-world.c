@@ -2,13 +2,18 @@
 
 #include "hosts-world.h"
 
-#include <sqlite3.h>
-
 #include "hosts-private.h"
 #include "loop.h"
+#include "postgres-world.h"
 #include "repo.h"
 
 struct hosts_world hosts_world;
+
+static char *
+database_of_hosts(void)
+{
+	return xasprintf("postgresql://127.0.0.1:%d/llmc", postgres_port());
+}
 
 static void
 close_hosts(void)
@@ -21,19 +26,62 @@ close_hosts(void)
 	free(take_ptr(&hosts_world.database));
 }
 
+/* The password of a host. */
+static char *
+passfile(const char *name)
+{
+	return xasprintf("%s/pass.%s", postgres_folder(), name);
+}
+
 static void
 owner_runs(const char *verb, const char *name)
 {
+	cleanup_free char *database = database_of_hosts();
+	cleanup_free char *owner = postgres_owner();
+	cleanup_free char *pass = name != NULL ? passfile(name) : NULL;
 	cleanup_json struct json_object *said = NULL;
 	struct err err = { 0 };
 
-	ck_assert_msg(
-	    shared_owner_run(&(struct shared_owner_task){ .verb = verb,
-				 .database = hosts_world.database,
+	/* No test runs yet that could fail. */
+	if (shared_owner_run(&(struct shared_owner_task){ .verb = verb,
+				 .database = database,
+				 .owner = owner,
+				 .passfile = pass,
 				 .host = name,
 				 .repository = "abc" },
-		&said, &err) == 0,
-	    "%s: %s", verb, err.msg);
+		&said, &err) < 0)
+		fatalx("%s: %s", verb, err.msg);
+}
+
+/* One book for all tests of a program, which is empty when one begins. */
+void
+unit_begin(void)
+{
+	postgres_serve();
+	if (postgres_server() == 0)
+		return;
+	owner_runs("init", NULL);
+	owner_runs("join", "a");
+	owner_runs("join", "b");
+}
+
+static void
+empty_book(void)
+{
+	cleanup_buf struct buf sql = BUF_INIT;
+
+	buf_adds(&sql, "truncate ");
+	for (const char *const *t = shared_tables; *t != NULL; t++)
+		if (strcmp(*t, "meta") != 0 && strcmp(*t, "host_role") != 0)
+			buf_addf(&sql, "%s,", *t);
+	buf_truncate(&sql, sql.len - 1);
+	buf_adds(&sql,
+	    " restart identity;alter sequence task_seq restart;"
+	    "delete from meta where key not in "
+	    "('schema_version','min_writer','repository','identity');"
+	    "update meta set value=server_identity() where key='identity';"
+	    "insert into host(host,nr,state) values('a',1,'new'),('b',2,'new')");
+	hosts_world_sql(sql.data);
 }
 
 /* --- what b says -------------------------------------------------- */
@@ -96,12 +144,14 @@ is_up(void *arg)
 static void
 b_comes(void)
 {
+	cleanup_free char *pass = passfile("b");
 	struct err err = { 0 };
 
 	ck_assert_int_eq(shared_new(
 			     &(struct shared_options){
 				 .loop = floor_world.loop,
 				 .database = hosts_world.database,
+				 .passfile = pass,
 				 .host = "b",
 			     },
 			     &hosts_world.other, &err),
@@ -165,15 +215,10 @@ hosts_world_wait_letter(const char *id, const char *want)
 void
 hosts_world_sql(const char *text)
 {
-	sqlite3 *db = NULL;
-	char *words = NULL;
+	cleanup_free char *owner = postgres_owner();
+	cleanup_free char *sql = xasprintf("set search_path=llmc;%s", text);
 
-	ck_assert_int_eq(
-	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
-	sqlite3_busy_timeout(db, 5000);
-	ck_assert_msg(
-	    sqlite3_exec(db, text, NULL, NULL, &words) == 0, "%s", words);
-	sqlite3_close(db);
+	ck_assert_str_eq(postgres_sql(owner, sql), "");
 }
 
 /* --- the world ---------------------------------------------------- */
@@ -181,14 +226,15 @@ hosts_world_sql(const char *text)
 void
 hosts_world_begin(const char *more)
 {
-	cleanup_free char *settings = NULL;
+	cleanup_free char *settings = NULL, *pass = NULL;
 
-	hosts_world.database = xasprintf("sqlite:%s", unit_path("shared.db"));
-	owner_runs("init", NULL);
-	owner_runs("join", "a");
-	owner_runs("join", "b");
-	settings = xasprintf("%s[fleet]\ndatabase = \"%s\"\nhost = \"a\"\n",
-	    more != NULL ? more : "", hosts_world.database);
+	postgres_need();
+	empty_book();
+	hosts_world.database = database_of_hosts();
+	pass = passfile("a");
+	settings = xasprintf("%s[fleet]\ndatabase = \"%s\"\nhost = \"a\"\n"
+			     "passfile = \"%s\"\n",
+	    more != NULL ? more : "", hosts_world.database, pass);
 	auto_world_begin(settings);
 	floor_world_sh("git init -q --bare \"$B/origin\"; git remote add "
 		       "origin \"$B/origin\"; git push -q origin main");

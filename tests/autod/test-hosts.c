@@ -4,13 +4,12 @@
 
 #include "hosts-world.h"
 
-#include <sqlite3.h>
-
 #include "emit.h"
 #include "hosts-private.h"
 #include "landing-record.h"
 #include "loop.h"
 #include "metrics.h"
+#include "postgres-world.h"
 #include "repo.h"
 #include "view-state.h"
 #include "view.h"
@@ -35,24 +34,15 @@ TEST(a_task_is_published_claimed_and_done_by_its_own_host)
 	"{\"outcome\":\"landed\",\"commit\":\"%s\",\"attempts\":1," \
 	"\"last_words\":\"Finished.\",\"tokens\":7}"
 
-/* The database is away, until it is given back. */
-static sqlite3 *
+/* The database answers nobody, until it is given back. */
+static void *
 take_away(void)
 {
-	sqlite3 *db = NULL;
+	cleanup_free char *owner = postgres_owner();
 
-	ck_assert_int_eq(
-	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
-	ck_assert_int_eq(
-	    sqlite3_exec(db, "begin exclusive", NULL, NULL, NULL), 0);
-	return db;
-}
-
-static void
-give_back(sqlite3 *db, const char *sql)
-{
-	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), 0);
-	sqlite3_close(db);
+	return postgres_hold(owner,
+	    "begin; set search_path=llmc; lock table meta,host,task,attempt,"
+	    "lander,letter,event in access exclusive mode");
 }
 
 /* b claims the next task; its fence is 1. */
@@ -301,6 +291,10 @@ TEST(claims_of_many_tasks_are_restored)
 	hosts_world_sql("update task set state='queued',host=null,boot=null,"
 			"fence=0; insert into meta values('doubt','1')");
 	wait_trusted();
+	while (strcmp(hosts_world_says(&SHARED_CALL0(SHARED_TASK_COUNTS), 1),
+		   "claimed,140;") != 0 &&
+	    !unit_is_late())
+		hosts_world_polls();
 	ck_assert_str_eq(hosts_world_says(&SHARED_CALL0(SHARED_TASK_COUNTS), 1),
 	    "claimed,140;");
 	ck_assert_ptr_null(strstr(auto_world.told.data, "task_fenced"));
@@ -424,7 +418,7 @@ is_submitted(void *arg)
 
 TEST(nothing_begins_while_the_database_is_away_and_all_goes_on_then)
 {
-	sqlite3 *db;
+	void *db;
 
 	begin_with_two();
 	db = take_away();
@@ -434,7 +428,7 @@ TEST(nothing_begins_while_the_database_is_away_and_all_goes_on_then)
 	floor_world_settle();
 	ck_assert_int_eq(
 	    state_task(&auto_world.core->state, "t2-a")->step, TASK_WAITING);
-	give_back(db, "rollback");
+	postgres_let_go(db, "rollback");
 	auto_world_turn_on("t2-a");
 	hosts_world_wait_row("t1-a", "landed a 1");
 }
@@ -443,7 +437,7 @@ TEST(nothing_begins_while_the_database_is_away_and_all_goes_on_then)
 TEST(work_that_another_host_has_landed_meanwhile_is_taken_out)
 {
 	cleanup_free char *landed = NULL;
-	sqlite3 *db;
+	void *db;
 
 	begin_with_two();
 	db = take_away();
@@ -454,7 +448,7 @@ TEST(work_that_another_host_has_landed_meanwhile_is_taken_out)
 		      "',fence=3,commit_id='%s',changed_at=changed_at+1 where "
 		      "task='t1-a'; commit",
 		hosts_world_push("t1-a"));
-	give_back(db, landed);
+	postgres_let_go(db, landed);
 	auto_world_wait_step("t1-a", -1);
 	auto_world_filed("t1-a landed; ");
 	auto_world_turn_on("t2-a");
@@ -710,7 +704,7 @@ TEST(hosts_tell_each_other_what_happens)
  * counted. */
 TEST(events_wait_while_the_database_is_away)
 {
-	sqlite3 *db;
+	void *db;
 	const char *missed;
 
 	begin_with_two();
@@ -720,7 +714,7 @@ TEST(events_wait_while_the_database_is_away)
 		EMIT(auto_world.core, EVENT_TASK_FENCED, .task = "t9-c",
 		    .reason = "gone");
 	floor_world_settle();
-	give_back(db, "rollback");
+	postgres_let_go(db, "rollback");
 	wait_event("fleet_missed");
 	missed = strstr(
 	    hosts_world_says(&SHARED_CALL0(SHARED_EVENTS), 1), "\"count\":\"");

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "hostrun.h"
@@ -10,13 +9,12 @@
 #include "settings-table.h"
 #include "shared.h"
 
-#define WAIT_MS 120000
 #define LOOK_MS 250
 #define TUNING \
 	"trial=0 admission=0 host_lease=8000 host_beat=1000 host_poll=1000"
 
 static struct {
-	enum hosts_engine engine;
+	bool pair; /* the server gets a standby */
 	int count;
 	const char *names[HOSTS_MAX];
 	const char *roots[HOSTS_MAX];
@@ -120,22 +118,13 @@ hosts_end(void)
 		    "for p in " PIDS "; do kill -CONT $p; kill -KILL $p; done "
 		    "2>/dev/null; tmux -L \"$SOCKET\" kill-server "
 		    ">/dev/null 2>&1; true");
-	if (fleet.engine != HOSTS_SQLITE && fleet.port != 0)
+	if (fleet.port != 0)
 		e2e_sh(NULL,
 		    e2e_path("for d in pg standby; do '%s' stop \"%s/$d\" "
 			     ">/dev/null 2>&1; done; true",
 			e2e_source("contrib/fleet/postgres.sh"),
 			unit_scratch()));
 	fleet.count = 0;
-}
-
-static bool
-has_postgres(void)
-{
-	return e2e_sh(NULL,
-		   e2e_path(
-		       "'%s' find", e2e_source("contrib/fleet/postgres.sh")))
-		   ->status == 0;
 }
 
 /* A server of its own, on a port that is free, and the proxy before it. */
@@ -145,7 +134,7 @@ start_postgres(const char *proxy)
 	const char *script = e2e_source("contrib/fleet/postgres.sh");
 	struct e2e_run *run;
 
-	if (!has_postgres())
+	if (e2e_sh(NULL, e2e_path("'%s' find", script))->status != 0)
 		unit_skip("PostgreSQL is not installed");
 	ck_assert_msg(proxy != NULL, "LLMC_TCP_PROXY is not set");
 	/* Its server does not run as root. */
@@ -167,7 +156,7 @@ start_postgres(const char *proxy)
 	}
 	fleet.owner = e2e_path("postgresql://owner@/llmc?host=%s&port=%d",
 	    scratch("pg"), fleet.port);
-	if (fleet.engine == HOSTS_PAIR) {
+	if (fleet.pair) {
 		e2e_guard(fleet.roots[0],
 		    e2e_path("'%s' stop '%s'", script, scratch("standby")));
 		fleet.database = e2e_path("postgresql://127.0.0.1:%d,"
@@ -259,15 +248,15 @@ hosts_migrate(int version, int min_writer)
 
 	memcpy(steps, shared_ddl_rows, count * sizeof *steps);
 	for (int i = SHARED_SCHEMA + 1; i <= version; i++)
-		steps[count++] = (struct shared_ddl){ i, min_writer, -1,
+		steps[count++] = (struct shared_ddl){ i, min_writer,
 			e2e_path(
 			    "alter table task add column more%d text", i) };
 	owner_runs("migrate", -1, steps, count);
 	free(steps);
 }
 
-void
-hosts_begin(enum hosts_engine engine, int count, const char *agent)
+static void
+begin(bool pair, int count, const char *agent)
 {
 	const char *proxy = getenv("LLMC_TCP_PROXY"), *seed;
 
@@ -278,9 +267,7 @@ hosts_begin(enum hosts_engine engine, int count, const char *agent)
 		agent = getenv("LLMC_FAKE_CLAUDE");
 	ck_assert_msg(agent != NULL, "LLMC_FAKE_CLAUDE is not set");
 	agent = e2e_path("%s", agent);
-	if (engine == HOSTS_ANY)
-		engine = has_postgres() ? HOSTS_POSTGRES : HOSTS_SQLITE;
-	fleet.engine = engine;
+	fleet.pair = pair;
 	e2e_env(e2e_path("TMPDIR=%s", unit_scratch()));
 	e2e_env(e2e_path("FLEET=%s", unit_scratch()));
 	e2e_write(scratch("tuning"), TUNING);
@@ -292,11 +279,7 @@ hosts_begin(enum hosts_engine engine, int count, const char *agent)
 	e2e_git(NULL, "clone", "-q", "--bare", seed, fleet.origin, NULL);
 	e2e_git(fleet.origin, "config", "core.logAllRefUpdates", "true", NULL);
 	fleet.roots[0] = fleet.origin;
-	if (engine != HOSTS_SQLITE)
-		start_postgres(proxy);
-	else
-		fleet.database =
-		    e2e_path("sqlite:%s/shared.db", unit_scratch());
+	start_postgres(proxy);
 	owner_does("init", -1);
 	for (fleet.count = 0; fleet.count < count;) {
 		int i = fleet.count++;
@@ -304,6 +287,18 @@ hosts_begin(enum hosts_engine engine, int count, const char *agent)
 		make_host(i, agent);
 		owner_does("join", i);
 	}
+}
+
+void
+hosts_begin(int count, const char *agent)
+{
+	begin(false, count, agent);
+}
+
+void
+hosts_begin_pair(int count)
+{
+	begin(true, count, NULL);
 }
 
 /* --- hosts ---------------------------------------------------------------- */
@@ -337,35 +332,12 @@ hosts_down(int host)
 	hosts_do(host, "\"$LLMC\" down >/dev/null");
 }
 
-/* Nobody else writes to the file from here on; NULL if the book is a server. */
-static sqlite3 *
-lock_book(void)
-{
-	sqlite3 *sqlite = NULL;
-
-	if (fleet.engine != HOSTS_SQLITE)
-		return NULL;
-	ck_assert_int_eq(
-	    sqlite3_open(fleet.database + strlen("sqlite:"), &sqlite),
-	    SQLITE_OK);
-	sqlite3_busy_timeout(sqlite, WAIT_MS);
-	ck_assert_msg(sqlite3_exec(sqlite, "begin immediate", NULL, NULL,
-			  NULL) == SQLITE_OK,
-	    "%s", sqlite3_errmsg(sqlite));
-	return sqlite;
-}
-
-/* One that is stopped within a transaction keeps the lock of the file: nobody
- * else can write until it goes on. A machine that sleeps stops all of them. */
 void
 hosts_signal(int host, int signo)
 {
-	sqlite3 *book = signo == SIGSTOP ? lock_book() : NULL;
-
 	hosts_sh(host,
 	    e2e_path(
 		"for p in " PIDS "; do kill -%d $p; done 2>/dev/null", signo));
-	sqlite3_close(book);
 }
 
 void

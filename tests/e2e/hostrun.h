@@ -3,8 +3,9 @@
 /*
  * A fleet of hosts for tests: clones of one bare origin on this machine, each
  * with its own home, root, tmux server and daemon, and the shared book between
- * them; on PostgreSQL behind a bad network (tcp-proxy). The agent is the
- * stand-in. Everything ends with the test, also if it is killed.
+ * them behind a bad network (tcp-proxy). Without PostgreSQL the test is
+ * skipped. The agent is the stand-in. Everything ends with the test, also if it
+ * is killed.
  *
  * Hosts are numbered from 0. Functions that wait in vain fail the test
  * with what the hosts say.
@@ -16,25 +17,17 @@
 
 #define HOSTS_MAX 3
 
-/* Which of the two the shared book is in; rows of TEST_ROWS. PostgreSQL is
- * skipped where it is not installed. */
-enum hosts_engine {
-	HOSTS_SQLITE,
-	HOSTS_POSTGRES,
-	HOSTS_ENGINES,
-	HOSTS_PAIR, /* PostgreSQL, and where its standby will be */
-	HOSTS_ANY /* PostgreSQL, or SQLite where it is not installed */
-};
-
 /* Make the origin, the book and so many hosts, which have joined. The check of
  * the project is red unless each work-*.txt says "good". agent NULL: the
  * stand-in. */
-void hosts_begin(enum hosts_engine engine, int count, const char *agent);
+void hosts_begin(int count, const char *agent);
+/* The same, and the address names the place of a standby, too. */
+void hosts_begin_pair(int count);
 void hosts_end(void);
 
 const char *hosts_name(int host);
 const char *hosts_root(int host);
-/* Addresses of the book in PostgreSQL: of the hosts, and of its owner. */
+/* Addresses of the book: of the hosts, and of its owner. */
 const char *hosts_database(void);
 const char *hosts_owner(void);
 /* "K=V" for the programs of a host from now on. */
@@ -52,12 +45,12 @@ void hosts_up(int host); /* with an overseer */
 void hosts_down(int host); /* in good order */
 void hosts_signal(int host, int signo); /* SIGSTOP, SIGCONT */
 void hosts_kill(int host); /* all of it, as if the power went */
-void hosts_network(const char *mode); /* of tcp-proxy; PostgreSQL only */
+void hosts_network(const char *mode); /* of tcp-proxy */
 void hosts_server_kill(void); /* and start it again */
 /* llmc fleet migrate of an llmc that is so much newer; hosts older than
  * min_writer may not write any more. */
 void hosts_migrate(int version, int min_writer);
-/* HOSTS_PAIR. A standby that has all that the server has; from here on it gets
+/* Of a pair. A standby that has all that the server has; from here on it gets
  * nothing; the server is killed, and the standby takes over. */
 void hosts_standby(void);
 void hosts_standby_cut(void);

@@ -23,7 +23,7 @@
 #define PICK(list) (list)[arc4random_uniform((uint32_t)nitems(list))]
 #define LOCK       "alter role llmc_llmc_cray nologin"
 #define LEAVE \
-	"select llmc.lander_leave_3('main',l.fence,'c1') from llmc.lander as l"
+	"select llmc.lander_leave_1('main',l.fence,'c1') from llmc.lander as l"
 #define EACH_TASK " from llmc.task as t,lateral llmc."
 #define MAIN      "(select * from llmc.lander where branch='main') as l"
 #define LANDERS   " from llmc.task as t," MAIN ",lateral llmc."
@@ -33,77 +33,77 @@ const int unit_timeout = 300;
 
 /* With everything that is there. */
 static const char *const aimed[] = {
-	"select h.* from llmc.host as o,lateral llmc.hello_3('c1',o.boot,'v',"
+	"select h.* from llmc.host as o,lateral llmc.hello_1('c1',o.boot,'v',"
 	"99,'cray','main') as h",
-	"select llmc.beat_3('c1',9000000000000,'main')",
-	"select llmc.lander_take_3('main','c1')",
-	"select llmc.doubt_3(1,'main')",
-	"select llmc.know_server_3()",
-	"select x.*" LANDERS "land_3(t.task," NO_COMMIT
+	"select llmc.beat_1('c1',9000000000000,'main')",
+	"select llmc.lander_take_1('main','c1')",
+	"select llmc.doubt_1(1,'main')",
+	"select llmc.know_server_1()",
+	"select x.*" LANDERS "land_1(t.task," NO_COMMIT
 	",l.branch,l.fence,'c1',t.fence) as x",
 	"select x.*" LANDERS
-	"land_3(t.task,(select max(commit_id) from llmc.task),l.branch,"
+	"land_1(t.task,(select max(commit_id) from llmc.task),l.branch,"
 	"l.fence,'c1',t.fence) as x",
-	"select x.*" LANDERS "found_3(t.task," NO_COMMIT
+	"select x.*" LANDERS "found_1(t.task," NO_COMMIT
 	",l.branch,l.fence,'c1',t.owner,t.host,t.boot,t.fence+1) as x",
 	"select x.*" LANDERS
-	"lander_renew_3(l.branch,l.fence,'c1','--output=/tmp/x') as x",
+	"lander_renew_1(l.branch,l.fence,'c1','--output=/tmp/x') as x",
 	"select x.* from llmc.meta as m," MAIN ",lateral "
-	"llmc.trust_3(m.value,l.branch,l.fence,'c1') as x",
-	"select x.*" EACH_TASK "drop_task_3(t.task,'x') as x",
-	"select x.*" EACH_TASK "requeue_3(t.task) as x",
-	"select x.*" EACH_TASK "deny_3(t.task,t.fence) as x",
-	"select x.*" EACH_TASK "reprioritise_3(t.task,99) as x",
-	"select x.*" EACH_TASK "inherit_3(t.task,t.boot) as x",
-	"select x.*" EACH_TASK "restore_3(t.task,9000000000000,'c1') as x",
-	"select x.*" EACH_TASK "claim_one_3('c1',t.task) as x",
-	"select llmc.claim_any_3('c1','main')",
-	"select llmc.attempts_begin_3('c1')",
+	"llmc.trust_1(m.value,l.branch,l.fence,'c1') as x",
+	"select x.*" EACH_TASK "drop_task_1(t.task,'x') as x",
+	"select x.*" EACH_TASK "requeue_1(t.task) as x",
+	"select x.*" EACH_TASK "deny_1(t.task,t.fence) as x",
+	"select x.*" EACH_TASK "reprioritise_1(t.task,99) as x",
+	"select x.*" EACH_TASK "inherit_1(t.task,t.boot) as x",
+	"select x.*" EACH_TASK "restore_1(t.task,9000000000000,'c1') as x",
+	"select x.*" EACH_TASK "claim_one_1('c1',t.task) as x",
+	"select llmc.claim_any_1('c1','main')",
+	"select llmc.attempts_begin_1('c1')",
 	"select x.*" EACH_TASK
-	"finish_3(t.task,t.fence,t.boot,'failed','{}','x') as x",
+	"finish_1(t.task,t.fence,t.boot,'failed','{}','x') as x",
 	"select x.*" EACH_TASK
-	"finish_3(t.task,t.fence,'c1','done','{\"outcome\":\"landed\",\"commit\":"
+	"finish_1(t.task,t.fence,'c1','done','{\"outcome\":\"landed\",\"commit\":"
 	"\"0123456789012345678901234567890123456789\"}','x') as x",
-	"select x.*" EACH_TASK "give_back_3(t.task,t.fence,t.boot,'x') as x",
+	"select x.*" EACH_TASK "give_back_1(t.task,t.fence,t.boot,'x') as x",
 	"select x.*" EACH_TASK
-	"submit_3(t.task,t.fence,t.boot,'f',t.head_ref,'{}','{}') as x",
+	"submit_1(t.task,t.fence,t.boot,'f',t.head_ref,'{}','{}') as x",
 	"select x.*" EACH_TASK
-	"publish_3(t.task,0,null,'main','x','{}',0) as x",
+	"publish_1(t.task,0,null,'main','x','{}',0) as x",
 	"select x.* from generate_series(1,50) as n,lateral "
-	"llmc.publish_3('t'||n||'-atlas',0,null,'main','x','{}',0) as x",
-	"select x.*" EACH_TASK "wants_clear_3(t.task) as x",
-	"select x.*" EACH_TASK "publish_want_3(t.task,'moon') as x",
-	"select x.*" EACH_TASK "publish_parent_3(t.task,t.task) as x",
-	"select x.* from llmc.host as h,lateral llmc.adopt_3('c1',h.boot) as x",
+	"llmc.publish_1('t'||n||'-atlas',0,null,'main','x','{}',0) as x",
+	"select x.*" EACH_TASK "wants_clear_1(t.task) as x",
+	"select x.*" EACH_TASK "publish_want_1(t.task,'moon') as x",
+	"select x.*" EACH_TASK "publish_parent_1(t.task,t.task) as x",
+	"select x.* from llmc.host as h,lateral llmc.adopt_1('c1',h.boot) as x",
 	"select x.* from llmc.host as h,lateral "
-	"llmc.host_view_3(h.boot,'{}') as x",
+	"llmc.host_view_1(h.boot,'{}') as x",
 	"select x.* from llmc.host as h,lateral "
-	"llmc.can_set_3('host:'||h.host) as x",
+	"llmc.can_set_1('host:'||h.host) as x",
 	"select x.* from llmc.letter as t,lateral "
-	"llmc.letter_done_3(t.id,'done','{}') as x",
-	"select x.* from llmc.letter as t,lateral llmc.letter_drop_3(t.id,'x') "
+	"llmc.letter_done_1(t.id,'done','{}') as x",
+	"select x.* from llmc.letter as t,lateral llmc.letter_drop_1(t.id,'x') "
 	"as x",
 	"select x.* from llmc.host as h,lateral "
-	"llmc.letter_post_3('x'||random(),h.host,'daemon.stop','{}') as x",
+	"llmc.letter_post_1('x'||random(),h.host,'daemon.stop','{}') as x",
 	"select x.* from llmc.host as h,lateral "
-	"llmc.letter_post_3('x'||random(),h.host,'mail.deliver','{\"mail\":"
+	"llmc.letter_post_1('x'||random(),h.host,'mail.deliver','{\"mail\":"
 	"{\"id\":\"M_'||random()||'\",\"sender\":\"actor:system:person\","
 	"\"actor\":\"auto-1\",\"subject\":\"x\",\"body\":\"stop\",\"ts\":1}}') "
 	"as x",
-	"select llmc.drain_3(1),llmc.drain_3(0)",
-	"select llmc.steal_hosts_3(),llmc.steal_tasks_3(),"
-	"llmc.attempts_close_3()",
-	"select llmc.prune_tasks_3()",
-	"select llmc.prune_letters_3()",
-	"select llmc.prune_events_3()",
-	"select llmc.prune_spend_3()",
+	"select llmc.drain_1(1),llmc.drain_1(0)",
+	"select llmc.steal_hosts_1(),llmc.steal_tasks_1(),"
+	"llmc.attempts_close_1()",
+	"select llmc.prune_tasks_1()",
+	"select llmc.prune_letters_1()",
+	"select llmc.prune_events_1()",
+	"select llmc.prune_spend_1()",
 	"update llmc.task set state='landed'",
 	"delete from llmc.event",
 	"truncate llmc.task cascade",
 	"update llmc.host set lease_until=0",
-	"select llmc.submit_2('t1-atlas',1,'x','f','r','{}','{}')",
+	"select llmc.submit_0('t1-atlas',1,'x','f','r','{}','{}')",
 	/* Locks that it keeps for a while. */
-	"begin;select llmc.claim_3('c1','main');select pg_sleep(0.3);rollback",
+	"begin;select llmc.claim_1('c1','main');select pg_sleep(0.3);rollback",
 	LEAVE,
 	LEAVE,
 	LEAVE,
@@ -252,7 +252,7 @@ TEST(a_hostile_host_harms_no_task_of_two_good_ones)
 	int added = 0;
 	pid_t hostile[HOSTILE];
 
-	hosts_begin(HOSTS_POSTGRES, 3, NULL);
+	hosts_begin(3, NULL);
 	hosts_set(-1, "auto.concurrency", "2");
 	address = strchr(hosts_database(), ':') + strlen("://");
 	address = e2e_path("postgresql://llmc_llmc_cray@%s?passfile=%s/.llmc/"

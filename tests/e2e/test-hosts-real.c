@@ -10,7 +10,7 @@ TEST(two_hosts_with_the_real_agent_share_a_queue)
 {
 	if (fleet_real_agent() == NULL)
 		unit_skip("LLMC_REAL_CLAUDE is not set");
-	hosts_begin(HOSTS_SQLITE, 2, fleet_real_env());
+	hosts_begin(2, fleet_real_env());
 	hosts_set(-1, "auto.concurrency", "1");
 	for (int i = 0; i < 2; i++)
 		hosts_do(i, "\"$LLMC\" doctor trust --onboarding");

@@ -70,11 +70,11 @@ set_clocks_wrong(void)
 
 /* One sleeps past its lease, and wakes up with work that others have done
  * since: nothing of it lands. One dies, and comes back as if new. */
-TEST_ROWS(three_hosts_share_one_queue, HOSTS_ENGINES)
+TEST(three_hosts_share_one_queue)
 {
 	int count = e2e_number("HOSTS_TASKS", TASKS);
 
-	hosts_begin(_i, 3, NULL);
+	hosts_begin(3, NULL);
 	set_clocks_wrong();
 	hosts_tasks(0, 0, count - 4, SLOW);
 	hosts_tasks(2, count - 4, 4, SLOW);
@@ -169,7 +169,7 @@ TEST(a_server_and_a_network_that_fail_lose_nothing)
 	int step = count > TASKS ? count / 40 : 2;
 	int half = count / 2, want = 0;
 
-	hosts_begin(HOSTS_POSTGRES, 3, NULL);
+	hosts_begin(3, NULL);
 	hosts_tasks(0, 0, half, SLOW);
 	hosts_tasks(1, half, count - half, SLOW);
 	up_all(3);
@@ -188,7 +188,7 @@ TEST(a_standby_that_takes_over_lands_nothing_twice)
 {
 	int before;
 
-	hosts_begin(HOSTS_PAIR, 3, NULL);
+	hosts_begin_pair(3);
 	hosts_tasks(0, 0, 8, SLOW);
 	hosts_tasks(1, 8, 4, SLOW);
 	up_all(3);
@@ -385,7 +385,7 @@ nothing_healthy_was_stopped(int tasks)
 
 TEST(all_layers_work_on_two_hosts_with_default_settings)
 {
-	hosts_begin(HOSTS_ANY, 2, NULL);
+	hosts_begin(2, NULL);
 	for (int i = 0; i < 2; i++)
 		hosts_do(i,
 		    "\"$LLMC\" config unset daemon.patrol_interval; \"$LLMC\" "
@@ -404,7 +404,7 @@ TEST(all_layers_work_on_two_hosts_with_default_settings)
  * arrives once. */
 TEST(what_is_said_to_another_host_reaches_it_once)
 {
-	hosts_begin(HOSTS_ANY, 2, NULL);
+	hosts_begin(2, NULL);
 	hosts_set(1, "auto.concurrency", "1");
 	up_all(2);
 	hosts_wait(0, "a worker of borg that is idle",
@@ -476,7 +476,7 @@ TEST(children_are_done_on_another_host_and_none_is_lost)
 {
 	const char *todo;
 
-	hosts_begin(HOSTS_ANY, 2, NULL);
+	hosts_begin(2, NULL);
 	hosts_set(0, "auto.concurrency", "1");
 	up_all(2);
 	hosts_wait(0, "borg", "\"$LLMC\" status | grep -q '^borg .* up'");

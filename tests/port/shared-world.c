@@ -2,182 +2,21 @@
 
 #include "shared-world.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
-#ifdef HAVE_LIBPQ
-#include <libpq-fe.h>
-#endif
-
 static const char *const host_names[WORLD_HOSTS] = { "a", "b", "c", "d", "e",
 	"f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s",
 	"t" };
 
-/* --- the server --------------------------------------------------------- */
-
-static struct {
-	pid_t pid;
-	const char *why; /* there is none */
-	char folder[64];
-	int port;
-} server = { .why = "llmc was built without libpq" };
-
-pid_t
-shared_world_server(const char **ret_why)
-{
-	if (ret_why != NULL)
-		*ret_why = server.why;
-	return server.pid;
-}
-
-const char *
-shared_world_folder(void)
-{
-	return server.folder;
-}
-
-int
-shared_world_port(void)
-{
-	return server.port;
-}
-
-#ifdef HAVE_LIBPQ
-static int
-free_port(void)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof address;
-	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (bind(fd, (struct sockaddr *)&address, sizeof address) == -1 ||
-	    getsockname(fd, (struct sockaddr *)&address, &len) == -1)
-		return 0;
-	return ntohs(address.sin_port);
-}
-
-/* The parent of the server, until nobody has the other end of the pipe any
- * more: the tests have ended, or were killed. */
-static void
-look_after(int end, int tell)
-{
-	char port[8], byte;
-	pid_t pid;
-
-	setsid();
-	pid = fork();
-
-	snprintf(port, sizeof port, "%d", server.port);
-	if (pid == 0) {
-		cleanup_free char *script = xasprintf(
-		    "%s/contrib/fleet/postgres.sh", getenv("LLMC_SOURCE"));
-
-		setsid();
-		execl(
-		    "/bin/sh", "sh", script, "run", server.folder, port, NULL);
-		_exit(127);
-	}
-	file_write_all(tell, &pid, sizeof pid);
-	close(tell);
-	while (read(end, &byte, 1) == -1 && errno == EINTR)
-		;
-	kill(pid, SIGCONT);
-	kill(pid, SIGQUIT);
-	waitpid(pid, NULL, 0);
-	remove_tree(server.folder);
-	_exit(0);
-}
-
-void
-shared_world_serve(void)
-{
-	static int end[2], tell[2]; /* end[1] stays open in all tests */
-	struct err err = { 0 };
-	cleanup_child_result struct child_result found;
-	cleanup_free char *script =
-	    xasprintf("%s/contrib/fleet/postgres.sh", getenv("LLMC_SOURCE"));
-	struct shared_world world = { .engine = SHARED_POSTGRES };
-	pid_t pid;
-
-	child_result_init(&found);
-	server.why = "no PostgreSQL server on this machine";
-	if (child_run(
-		&(struct child_spec){ .argv = (const char *const[]){ "/bin/sh",
-					  script, "find", NULL } },
-		&found, &err) < 0 ||
-	    !child_succeeded(&found))
-		return;
-	server.why = "PostgreSQL does not start here";
-	snprintf(server.folder, sizeof server.folder, "/tmp/llmc-pg-XXXXXX");
-	server.port = free_port();
-	if (server.port == 0 || mkdtemp(server.folder) == NULL ||
-	    pipe2(end, O_CLOEXEC) == -1 || pipe2(tell, O_CLOEXEC) == -1)
-		return;
-	setenv("LLMC_POSTGRES_OPTIONS",
-	    "-c fsync=off -c max_connections=150 -c shared_buffers=32MB", 1);
-	if (fork() == 0) {
-		close(end[1]);
-		close(tell[0]);
-		look_after(end[0], tell[1]);
-	}
-	close(end[0]);
-	close(tell[1]);
-	if (read(tell[0], &pid, sizeof pid) != sizeof pid)
-		return;
-	close(tell[0]);
-	for (int i = 0; i < 3000; i++) {
-		if (strcmp(shared_world_sql(&world, NULL, "select 1"), "1") ==
-		    0) {
-			server.pid = pid;
-			return;
-		}
-		poll(NULL, 0, 10);
-	}
-}
-
 const char *
 shared_world_sql(struct shared_world *world, const char *host, const char *sql)
 {
-	static struct buf text = BUF_INIT;
 	cleanup_free char *address = host == NULL ?
-	    xasprintf("postgresql://owner@/llmc?host=%s&port=%d", server.folder,
-		server.port) :
+	    xstrdup(world->owner_address) :
 	    xasprintf("postgresql://llmc_llmc_%s@127.0.0.1:%d/"
 		      "llmc?passfile=%s.%s",
-		host, server.port, unit_path("pass"), host);
-	PGconn *conn = PQconnectdb(address);
-	PGresult *result = PQexec(conn, "set client_min_messages=error");
-	ExecStatusType status;
+		host, postgres_port(), unit_path("pass"), host);
 
-	(void)world;
-	PQclear(result);
-	result = PQexec(conn, sql);
-	status = PQresultStatus(result);
-	buf_clear(&text);
-	if (status == PGRES_TUPLES_OK && PQntuples(result) > 0)
-		buf_adds(&text, PQgetvalue(result, 0, 0));
-	else if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-		buf_addf(&text, "ERROR %s", PQerrorMessage(conn));
-	PQclear(result);
-	PQfinish(conn);
-	return text.data;
+	return postgres_sql(address, sql);
 }
-#else
-void
-shared_world_serve(void)
-{
-}
-
-const char *
-shared_world_sql(struct shared_world *world, const char *host, const char *sql)
-{
-	(void)world;
-	(void)host;
-	(void)sql;
-	return "";
-}
-#endif
 
 /* --- a book ------------------------------------------------------------- */
 
@@ -197,39 +36,27 @@ shared_world_owner_runs(struct shared_world *world, const char *verb, int n)
 }
 
 void
-shared_world_begin(struct shared_world *world, enum shared_engine engine)
+shared_world_begin(struct shared_world *world)
 {
-	*world = (struct shared_world){ .engine = engine };
-	if (engine == SHARED_POSTGRES && server.pid == 0)
-		unit_skip(server.why);
+	*world = (struct shared_world){ 0 };
+	postgres_need();
 	world->loop = loop_new();
-	if (engine == SHARED_POSTGRES) {
-		world->database =
-		    xasprintf("postgresql://127.0.0.1:%d/llmc", server.port);
-		world->owner_address =
-		    xasprintf("postgresql://owner@/llmc?host=%s&port=%d",
-			server.folder, server.port);
-		shared_world_sql(
-		    world, NULL, "drop schema if exists llmc cascade");
-	} else {
-		clock_virtual_begin(1000, WORLD_NOW);
-		world->database =
-		    xasprintf("sqlite:%s", unit_path("shared.db"));
-	}
+	world->database =
+	    xasprintf("postgresql://127.0.0.1:%d/llmc", postgres_port());
+	world->owner_address = postgres_owner();
+	shared_world_sql(world, NULL, "drop schema if exists llmc cascade");
 	world->owner = (struct shared_owner_task){ .database = world->database,
 		.owner = world->owner_address,
 		.repository = "abc" };
 	shared_world_owner_runs(world, "init", -1);
-	if (engine == SHARED_POSTGRES)
-		ck_assert_str_eq(
-		    shared_world_sql(world, NULL,
-			"create table llmc.test_clock(now bigint);"
-			"insert into llmc.test_clock values(1000000);"
-			"grant select on llmc.test_clock to public;"
-			"create or replace function llmc.now_ms() returns "
-			"bigint language sql stable as "
-			"'select test_clock.now from llmc.test_clock'"),
-		    "");
+	ck_assert_str_eq(shared_world_sql(world, NULL,
+			     "create table llmc.test_clock(now bigint);"
+			     "insert into llmc.test_clock values(1000000);"
+			     "grant select on llmc.test_clock to public;"
+			     "create or replace function llmc.now_ms() returns "
+			     "bigint language sql stable as "
+			     "'select test_clock.now from llmc.test_clock'"),
+	    "");
 }
 
 void
@@ -240,8 +67,6 @@ shared_world_end(struct shared_world *world)
 	loop_free(world->loop);
 	free(world->database);
 	free(world->owner_address);
-	if (world->engine == SHARED_SQLITE)
-		clock_virtual_end();
 }
 
 void
@@ -250,10 +75,7 @@ shared_world_advance(struct shared_world *world, int64_t ms)
 	cleanup_free char *sql =
 	    xasprintf("update llmc.test_clock set now=now+%lld", (long long)ms);
 
-	if (world->engine == SHARED_SQLITE)
-		clock_virtual_advance(ms);
-	else
-		ck_assert_str_eq(shared_world_sql(world, NULL, sql), "");
+	ck_assert_str_eq(shared_world_sql(world, NULL, sql), "");
 }
 
 /* --- waiting ------------------------------------------------------------ */

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A shared book in each engine, for tests: hosts on one loop, and a clock that
- * only the test moves. Without a PostgreSQL server on this machine the tests
- * with it are skipped.
+ * A shared book for tests: hosts on one loop, and a clock that only the test
+ * moves.
  */
 #ifndef SHARED_WORLD_H
 #define SHARED_WORLD_H
 
 #include "unit.h"
 
+#include "postgres-world.h"
 #include "shared.h"
 
 #define WORLD_HOSTS 20
 #define WORLD_NOW   1000000 /* now_ms() at the beginning */
 
 struct shared_world {
-	enum shared_engine engine;
 	struct loop *loop;
 	char *database; /* of the hosts */
 	char *owner_address; /* of the owner */
@@ -28,15 +27,8 @@ struct shared_world {
 	struct err err;
 };
 
-/* For unit_begin(): start a PostgreSQL server for all tests of the program. It
- * ends with the program, however that ends. */
-void shared_world_serve(void);
-/* Its process, and its folder. 0: there is none, and why. */
-pid_t shared_world_server(const char **ret_why);
-const char *shared_world_folder(void);
-int shared_world_port(void);
-
-void shared_world_begin(struct shared_world *world, enum shared_engine engine);
+/* With an empty book; the test is skipped without a server. */
+void shared_world_begin(struct shared_world *world);
 void shared_world_end(struct shared_world *world);
 
 /* The owner does something, for host n or none (-1). */
@@ -49,7 +41,7 @@ void shared_world_host(struct shared_world *world, int n);
 void
 shared_world_wait(struct shared_world *world, int n, enum shared_state state);
 
-/* The first cell that a statement of the owner gives in PostgreSQL, or "ERROR
+/* The first cell that a statement of the owner gives, or "ERROR
  * words". Valid until the next one. role NULL = the owner, else a host. */
 const char *
 shared_world_sql(struct shared_world *world, const char *host, const char *sql);

@@ -22,13 +22,13 @@ void
 unit_begin(void)
 {
 	unit_hurry(SPEED); /* before the clock is read */
-	shared_world_serve();
+	postgres_serve();
 }
 
 static void
 begin(struct shared_world *world)
 {
-	shared_world_begin(world, SHARED_POSTGRES);
+	shared_world_begin(world);
 	shared_world_host(world, 0);
 	loop_lag_reset(world->loop);
 }
@@ -109,7 +109,7 @@ TEST(server_that_says_nothing_delays_nothing)
 	free(world.database);
 	world.database =
 	    xasprintf("postgresql://127.0.0.1:%d,127.0.0.1:%d/llmc",
-		ntohs(address.sin_port), shared_world_port());
+		ntohs(address.sin_port), postgres_port());
 	shared_free(world.hosts[0]);
 	shared_world_connect(&world, 0);
 	shared_world_wait(&world, 0, SHARED_UP);
@@ -183,10 +183,10 @@ static const struct {
 } barred[] = {
 	{ "update llmc.meta set value='99' where key='min_writer'",
 	    "install a newer llmc on this host",
-	    "update llmc.meta set value='3' where key='min_writer'" },
+	    "update llmc.meta set value='1' where key='min_writer'" },
 	{ "update llmc.meta set value='0' where key='schema_version'",
 	    "llmc fleet migrate",
-	    "update llmc.meta set value='3' where key='schema_version'" },
+	    "update llmc.meta set value='1' where key='schema_version'" },
 	{ "update llmc.meta set value='0123' where key='repository'",
 	    "belongs to another repository",
 	    "update llmc.meta set value='abc' where key='repository'" },
@@ -239,7 +239,7 @@ TEST(who_has_named_the_owner_is_not_told_to)
 
 	begin(&world);
 	owner = xasprintf("postgresql://owner@/nobody?host=%s&port=%d",
-	    shared_world_folder(), shared_world_port());
+	    postgres_folder(), postgres_port());
 	task = world.owner;
 	task.verb = "init";
 	task.owner = owner;
@@ -262,7 +262,7 @@ static const struct {
 	{ "host=db dbname=llmc password=x", "has a password in it" },
 	{ "mysql://db/llmc", "expected postgresql://SERVER/DATABASE" },
 	{ "postgresql://db/llmc?colour=red", "colour" },
-	{ "sqlite:shared.db", "must begin with /" },
+	{ "sqlite:/shared.db", "expected postgresql://SERVER/DATABASE" },
 };
 
 TEST_ROWS(wrong_address_is_refused_with_words, nitems(wrong))
@@ -334,13 +334,13 @@ TEST_ROWS(certificate_of_the_server_must_be_for_its_name, nitems(tls))
 	char port[8];
 
 	begin(&world);
-	snprintf(port, sizeof port, "%d", shared_world_port());
+	snprintf(port, sizeof port, "%d", postgres_port());
 	child_result_init(&made);
 	ck_assert_int_eq(child_run(
 			     &(struct child_spec){
 				 .argv = (const char *const[]){ "/bin/sh", "-c",
 				     make_certificates, "sh", unit_scratch(),
-				     shared_world_folder(), port, NULL } },
+				     postgres_folder(), port, NULL } },
 			     &made, &err),
 	    0);
 	if (made.status == 77)
@@ -357,7 +357,7 @@ TEST_ROWS(certificate_of_the_server_must_be_for_its_name, nitems(tls))
 	    xstrdup("service=fleet") :
 	    xasprintf("postgresql://%s.llmc.test:%d/llmc?sslmode=verify-full&"
 		      "sslrootcert=%s/%s.crt",
-		tls[_i].host, shared_world_port(), unit_scratch(), tls[_i].ca);
+		tls[_i].host, postgres_port(), unit_scratch(), tls[_i].ca);
 	shared_world_connect(&world, 0);
 	shared_world_wait(
 	    &world, 0, *tls[_i].words == '\0' ? SHARED_UP : SHARED_BARRED);

@@ -12,7 +12,7 @@
 #define CALLS_MAX   8
 #define LONG_AGE    "9000000000000"
 #define UNVERSIONED 3 /* rows of the table */
-#define VERSION     "_3" /* SHARED_SCHEMA */
+#define VERSION     "_1" /* SHARED_SCHEMA */
 
 struct attack {
 	const char *function;
@@ -139,7 +139,7 @@ static const struct attack attacks[] = {
 void
 unit_begin(void)
 {
-	shared_world_serve();
+	postgres_serve();
 }
 
 static void
@@ -175,7 +175,7 @@ begin(struct shared_world *world)
 	static const char *const hellos[] = { "a1|-|v|9|-|main",
 		"b1|-|v|9|-|main", "c1|-|v|9|-|main" };
 
-	shared_world_begin(world, SHARED_POSTGRES);
+	shared_world_begin(world);
 	for (int i = 0; i < 3; i++) {
 		shared_world_host(world, i);
 		says(world, i, "hello", hellos[i]);
@@ -299,7 +299,7 @@ TEST(hostile_lander_reaches_only_what_was_submitted)
 	says(&world, 2, "lander_take", "main|c1");
 	says(&world, 1, "submit", "t1-a|1|b1|c0de|refs/llmc/queue/t1-a/1|{}|-");
 	shared_world_sql(&world, "c",
-	    "select * from llmc.land_3('t1-a','f','main',(select fence from "
+	    "select * from llmc.land_1('t1-a','f','main',(select fence from "
 	    "llmc.lander where branch='main'),'c1',1)");
 	ck_assert_str_eq(
 	    shared_world_ask(&world, 0, "deny", "t1-a|1"), "t1-a,1,a,b,ready");
@@ -328,11 +328,11 @@ TEST(hostile_host_fills_no_box_and_no_cell)
 	ck_assert_str_eq(
 	    shared_world_sql(&world, "c",
 		"select count(*) from generate_series(1,2000) as n,lateral "
-		"llmc.letter_post_3('x'||n,'b','mail.deliver','{}')"),
+		"llmc.letter_post_1('x'||n,'b','mail.deliver','{}')"),
 	    "300");
 	ck_assert_ptr_nonnull(strstr(
 	    shared_world_sql(&world, "c",
-		"select * from llmc.host_view_3('c1',repeat('x',2000000))"),
+		"select * from llmc.host_view_1('c1',repeat('x',2000000))"),
 	    "too long"));
 }
 
@@ -346,10 +346,10 @@ TEST(every_function_of_a_host_is_in_the_table_and_the_manual)
 	char *rest, *name;
 	size_t count = 0;
 
-	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_begin(&world);
 	shared_world_host(&world, 2);
 	granted = xstrdup(shared_world_sql(&world, NULL,
-	    "select string_agg(regexp_replace(proname,'_3$',''),' ') from "
+	    "select string_agg(regexp_replace(proname,'_1$',''),' ') from "
 	    "pg_proc where pronamespace='llmc'::regnamespace and "
 	    "has_function_privilege('llmc_llmc_c',pg_proc.oid,'execute')"));
 	for (rest = granted; (name = strsep(&rest, " ")) != NULL; count++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Every statement of the shared book, with the same rows in both engines. */
+/* Every statement of the shared book, and its rows. */
 #include "shared-world.h"
 
 void
 unit_begin(void)
 {
-	shared_world_serve();
+	postgres_serve();
 }
 
 /* Who asks what, and the rows that come back. Host 0 is a, 1 is b, ...; "+"
@@ -19,7 +19,7 @@ struct line {
 };
 
 static const struct line life[] = {
-	{ 0, "meta", "", "min_writer,3;repository,abc;schema_version,3" },
+	{ 0, "meta", "", "min_writer,1;repository,abc;schema_version,1" },
 	{ 0, "beat", "a1|0|main", "" },
 	{ 0, "hello", "a1|-|v1|2|me@a|main", "1,0,1300000,0" },
 	{ 0, "hello", "a2|-|v1|2|-|main", "" },
@@ -339,12 +339,12 @@ static const struct line lost[] = {
 	{ 0, "lander_take", "main|a1", "" },
 };
 
-/* And in PostgreSQL by itself: the identity of the server is another one. */
+/* By itself: the identity of the server is another one. */
 TEST(another_server_is_doubted)
 {
 	ended_by(shared_world_end) struct shared_world world;
 
-	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_begin(&world);
 	shared_world_host(&world, 0);
 	ck_assert_str_eq(shared_world_ask(&world, 0, "doubt", "0|main"), "");
 	ck_assert_str_eq(
@@ -358,38 +358,15 @@ TEST(another_server_is_doubted)
 	ck_assert_str_eq(shared_world_ask(&world, 0, "doubt", "0|main"), "");
 }
 
-/* A book of version 1, where an attempt that was adopted had two rows. */
-TEST(older_book_has_one_row_for_an_attempt_after_its_upgrade)
+TEST_ROWS(statements_give_their_rows, 3)
 {
 	ended_by(shared_world_end) struct shared_world world;
+	const struct line *lines = _i == 0 ? life : _i == 1 ? old : lost;
+	size_t count = _i == 0 ? nitems(life) :
+	    _i == 1            ? nitems(old) :
+				 nitems(lost);
 
-	shared_world_begin(&world, SHARED_POSTGRES);
-	shared_world_host(&world, 0);
-	shared_world_ask(&world, 0, "publish", "t1-a|1|-|main|x|{}|0");
-	ck_assert_str_eq(
-	    shared_world_sql(&world, NULL,
-		"drop index llmc.attempt_once; insert into llmc.attempt "
-		"values('t1-a',1,'a','a1',5),('t1-a',1,'a','a2',6),"
-		"('t1-a',2,'a','a2',7); update llmc.meta set value='1' where "
-		"key='schema_version'"),
-	    "");
-	shared_world_owner_runs(&world, "migrate", -1);
-	ck_assert_str_eq(
-	    shared_world_sql(&world, NULL,
-		"select string_agg(fence||boot,' ' order by fence) from "
-		"llmc.attempt"),
-	    "1a1 2a2");
-}
-
-TEST_ROWS(statements_give_the_same_rows_in_both_engines, 6)
-{
-	ended_by(shared_world_end) struct shared_world world;
-	const struct line *lines = _i < 2 ? life : _i < 4 ? old : lost;
-	size_t count = _i < 2 ? nitems(life) :
-	    _i < 4            ? nitems(old) :
-				nitems(lost);
-
-	shared_world_begin(&world, (enum shared_engine)(_i % 2));
+	shared_world_begin(&world);
 	for (int i = 0; i < 3; i++)
 		shared_world_host(&world, i);
 	for (size_t i = 0; i < count; i++) {
@@ -411,19 +388,18 @@ TEST_ROWS(statements_give_the_same_rows_in_both_engines, 6)
 }
 
 /* The other hosts hear that something has changed, if it is for them. */
-TEST_ROWS(change_is_told_to_the_other_hosts, 2)
+TEST(change_is_told_to_the_other_hosts)
 {
 	ended_by(shared_world_end) struct shared_world world;
 
-	shared_world_begin(&world, (enum shared_engine)_i);
-	clock_virtual_end(); /* hints come from the kernel */
+	shared_world_begin(&world);
 	for (int i = 0; i < 2; i++)
 		shared_world_host(&world, i);
 	shared_world_ask(&world, 1, "letter_post", "l1|z|mail.deliver|{}");
 	shared_world_ask(&world, 1, "letter_post", "l2|a|mail.deliver|{}");
 	while (world.hints == 0)
 		shared_world_ask(&world, 0, "host_cans", "");
-	ck_assert_str_eq(world.hint, _i == SHARED_SQLITE ? "all" : "letter");
+	ck_assert_str_eq(world.hint, "letter");
 }
 
 /* --- claims ------------------------------------------------------- */
@@ -463,13 +439,13 @@ on_claimed(const struct shared_answer *answer, void *arg)
 }
 
 /* On as many connections as there are hosts, all at once. */
-TEST_ROWS(task_is_claimed_once, 2)
+TEST(task_is_claimed_once)
 {
 	ended_by(shared_world_end) struct shared_world world;
 	struct race race = { .world = &world };
 	struct racer racers[WORLD_HOSTS];
 
-	shared_world_begin(&world, (enum shared_engine)_i);
+	shared_world_begin(&world);
 	for (int i = 0; i < WORLD_HOSTS; i++) {
 		shared_world_host(&world, i);
 		shared_world_ask(&world, i, "hello", "boot|-|v|1|-|main");
@@ -518,11 +494,11 @@ late_submit(struct shared_world *world)
 		   "t1-a|1|a1|c|refs/llmc/queue/t1-a/1|{}|-") != '\0';
 }
 
-TEST_ROWS(host_that_lost_its_task_cannot_submit_it, 2)
+TEST(host_that_lost_its_task_cannot_submit_it)
 {
 	ended_by(shared_world_end) struct shared_world world;
 
-	shared_world_begin(&world, (enum shared_engine)_i);
+	shared_world_begin(&world);
 	ck_assert(!late_submit(&world));
 	ck_assert_str_eq(shared_world_ask(&world, 0, "submit",
 			     "t1-a|3|b1|c|refs/llmc/queue/t1-a/3|{}|-"),
@@ -541,7 +517,7 @@ TEST(without_the_fence_it_could)
 	cleanup_buf struct buf text = BUF_INIT, less = BUF_INIT;
 	const char *at;
 
-	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_begin(&world);
 	shared_function(SHARED_SUBMIT, SHARED_SCHEMA, &text);
 	at = strstr(text.data, fence);
 	ck_assert_ptr_nonnull(at);
@@ -557,7 +533,7 @@ TEST_ROWS(clock_of_a_host_does_not_matter, 2)
 {
 	ended_by(shared_world_end) struct shared_world world;
 
-	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_begin(&world);
 	shared_world_host(&world, 0);
 	shared_world_host(&world, 1);
 	shared_world_ask(&world, 0, "hello", "a1|-|v|1|-|main");
@@ -571,22 +547,6 @@ TEST_ROWS(clock_of_a_host_does_not_matter, 2)
 		    "");
 	ck_assert_str_eq(shared_world_ask(&world, 1, "steal_hosts", ""),
 	    _i == 1 ? "a,1" : "");
-}
-
-/* Who shares a file of this machine judges by the time since it was started;
- * that of day, which one of them has wrong, would steal. */
-TEST(time_of_day_does_not_matter_to_a_file)
-{
-	ended_by(shared_world_end) struct shared_world world;
-
-	shared_world_begin(&world, SHARED_SQLITE);
-	shared_world_host(&world, 0);
-	shared_world_ask(&world, 0, "hello", "a1|-|v|1|-|main");
-	clock_virtual_begin(clock_boot_ms(), clock_wall_ms() + 3600000);
-	shared_world_host(&world, 1);
-	ck_assert_str_eq(shared_world_ask(&world, 1, "steal_hosts", ""), "");
-	clock_virtual_advance(300001);
-	ck_assert_str_ne(shared_world_ask(&world, 1, "steal_hosts", ""), "");
 }
 
 /* --- rights ------------------------------------------------------- */
@@ -617,7 +577,7 @@ static const struct {
 	  "insert into host_role values(session_user,'a');select llmc.me()",
 	    "b" },
 	{ "create temp table task(task text);"
-	  "select count(*)::text from llmc.submit_3('t1-a',1,'a1','c','r','{}','')",
+	  "select count(*)::text from llmc.submit_1('t1-a',1,'a1','c','r','{}','')",
 	    "0" },
 	{ "set session_replication_role=replica", "permission denied" },
 };
@@ -626,7 +586,7 @@ TEST(host_can_do_nothing_but_what_the_statements_do)
 {
 	ended_by(shared_world_end) struct shared_world world;
 
-	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_begin(&world);
 	shared_world_host(&world, 0);
 	shared_world_host(&world, 1);
 	shared_world_ask(&world, 0, "hello", "a1|-|v|1|-|main");
@@ -654,16 +614,16 @@ TEST(host_can_do_nothing_but_what_the_statements_do)
 
 /* The tables get a column while a host works; then one that it is too old
  * for. */
-TEST_ROWS(tables_change_under_a_host_that_works, 2)
+TEST(tables_change_under_a_host_that_works)
 {
 	ended_by(shared_world_end) struct shared_world world;
 	struct shared_ddl *steps = xcalloc(shared_ddl_count + 2, sizeof *steps);
 
-	shared_world_begin(&world, (enum shared_engine)_i);
+	shared_world_begin(&world);
 	memcpy(steps, shared_ddl_rows, shared_ddl_count * sizeof *steps);
-	steps[shared_ddl_count] = (struct shared_ddl){ 4, 3, -1,
+	steps[shared_ddl_count] = (struct shared_ddl){ 2, 1,
 		"alter table task add column colour text" };
-	steps[shared_ddl_count + 1] = (struct shared_ddl){ 5, 5, -1,
+	steps[shared_ddl_count + 1] = (struct shared_ddl){ 3, 3,
 		"alter table task add column taste text" };
 	world.owner.steps = steps;
 	shared_world_host(&world, 0);
@@ -687,8 +647,6 @@ TEST_ROWS(tables_change_under_a_host_that_works, 2)
 	ck_assert_ptr_nonnull(strstr(
 	    shared_words(world.hosts[0]), "install a newer llmc on this host"));
 	free(steps);
-	if (_i == SHARED_SQLITE)
-		return;
 	/* A host with a newer llmc goes on, and the old one has no way in. */
 	shared_world_sql(&world, NULL,
 	    "update llmc.meta set value='1' where "
@@ -697,9 +655,9 @@ TEST_ROWS(tables_change_under_a_host_that_works, 2)
 	    "update llmc.task set state='queued' where task='t1-a'");
 	ck_assert_ptr_nonnull(
 	    strstr(shared_world_sql(
-		       &world, "a", "select * from llmc.claim_3('a1','main')"),
+		       &world, "a", "select * from llmc.claim_1('a1','main')"),
 		"does not exist"));
 	ck_assert_str_eq(shared_world_sql(&world, "a",
-			     "select * from llmc.claim_5('a1','main')"),
+			     "select * from llmc.claim_3('a1','main')"),
 	    "t1-a");
 }

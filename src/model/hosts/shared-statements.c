@@ -39,7 +39,7 @@
 /* Hosts that have not been here since it is doubted. */
 #define MISSING                                                    \
 	"(select count(*) from host where host.state<>'gone' and " \
-	"coalesce(host.seen_at,0)<cast(doubt.value as {int}))"
+	"coalesce(host.seen_at,0)<cast(doubt.value as bigint))"
 
 /* --- claims ---------------------------------------------------------------
  *
@@ -57,14 +57,15 @@
 	"other where other.label=task.label and other.state='claimed'))"
 /* It is for the branch of this host ($2), which is not doubted. */
 #define FOR_US " and task.branch=$2 and " HAS " and not " DOUBTED("$2")
-#define CLAIM(which, taking)                                                 \
-	"with pick as materialized (select task.task from task where " WAITS \
-	    which " order by task.prio,task.seq limit 1 {lock}) "            \
-	"update task set state='claimed',host=me(),boot=$1,"                 \
-	"fence=task.fence+1,attempts=task.attempts+1,changed_at=now_ms() "   \
-	"from pick where task.task=pick.task and " taking                    \
-	" returning task.task,task.fence,task.owner,task.prio,task.label,"   \
-	"task.branch,task.title,task.body,task.head,task.head_ref,"          \
+#define CLAIM(which, taking)                                                    \
+	"with pick as materialized (select task.task from task where " WAITS    \
+	    which                                                               \
+	" order by task.prio,task.seq limit 1 for update of task skip locked) " \
+	"update task set state='claimed',host=me(),boot=$1,"                    \
+	"fence=task.fence+1,attempts=task.attempts+1,changed_at=now_ms() "      \
+	"from pick where task.task=pick.task and " taking                       \
+	" returning task.task,task.fence,task.owner,task.prio,task.label,"      \
+	"task.branch,task.title,task.body,task.head,task.head_ref,"             \
 	"task.attempts,task.lost,task.words"
 #define CLAIM_GIVES                                                      \
 	"task text, fence bigint, owner text, prio bigint, label text, " \
@@ -120,7 +121,7 @@
 const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	[SHARED_META] = READS("meta", "",
 	    "select meta.key,meta.value from meta where "
-	    "meta.key not in ('clock','identity') order by meta.key"),
+	    "meta.key<>'identity' order by meta.key"),
 
 	/* --- a server that has lost commits --------------------------------
 	 */
@@ -129,21 +130,21 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "insert into meta(key,value) select said.key,"
 	    "cast(now_ms() as text) from (select 'doubt' as key union all "
 	    "select 'doubt '||me()) as said join meta on "
-	    "meta.key='identity' where meta.value<>{identity} or ($1=1 and "
+	    "meta.key='identity' where meta.value<>server_identity() or ($1=1 and "
 	    "not " DOUBTED("$2") " and not exists(select 1 from meta as last "
 				 "where last.key='doubt '||me() and "
-				 "cast(last.value as {int})>now_ms()-" DAY
+				 "cast(last.value as bigint)>now_ms()-" DAY
 				 ")) on conflict(key) do update set "
 				 "value=excluded.value returning meta.key",
 	    "hosts"),
 	[SHARED_KNOW_SERVER] = WRITES("know_server", "", "key text",
-	    "update meta set value={identity} where meta.key='identity' and "
-	    "meta.value<>{identity} and exists(select 1 from meta as doubt "
+	    "update meta set value=server_identity() where meta.key='identity' and "
+	    "meta.value<>server_identity() and exists(select 1 from meta as doubt "
 	    "where doubt.key='doubt' and "
-	    "cast(doubt.value as {int})>now_ms()-60000) returning meta.key"),
+	    "cast(doubt.value as bigint)>now_ms()-60000) returning meta.key"),
 	[SHARED_DOUBTED] = READS("doubted", "branch text",
 	    "select doubt.value as since,"
-	    "now_ms()-cast(doubt.value as {int}) as age," MISSING
+	    "now_ms()-cast(doubt.value as bigint) as age," MISSING
 	    " as missing from meta as doubt where doubt.key='doubt' and " DOUBTED(
 		"$1")),
 	[SHARED_OPEN] = READS("open_tasks", "",
@@ -164,7 +165,7 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    GIVES_TASK,
 	    "insert into task(task,owner,seq,prio,state,fence,attempts,lost,"
 	    "not_before,branch,commit_id,host,boot,created_at,changed_at) "
-	    "select $1,host.host,{next},0,'landed',$9,1,0,0,$3,$2,$7,$8,"
+	    "select $1,host.host,nextval('task_seq'),0,'landed',$9,1,0,0,$3,$2,$7,$8,"
 	    "now_ms(),now_ms() from host where host.host=$6 and " NAMED_BY("$1",
 		"$6") " and $9>0 and $9<" FENCE_LEAP " and " DOUBTED("$3") " and " LANDER("$3",
 		"$4",
@@ -185,7 +186,7 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "since text, branch text, lander bigint, boot text", "key text",
 	    "insert into meta(key,value) select 'trust '||$2,doubt.value from "
 	    "meta as doubt where doubt.key='doubt' and doubt.value=$1 and "
-	    "(now_ms()-cast(doubt.value as {int})>={lease} or " MISSING
+	    "(now_ms()-cast(doubt.value as bigint)>={lease} or " MISSING
 	    "=0) and " LANDER("$2", "$3",
 		"$4") " on conflict(key) do update set value=excluded.value "
 		      "where meta.value<>excluded.value returning meta.key",
@@ -277,7 +278,7 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task text, state text",
 	    "insert into task(task,owner,seq,prio,state,fence,attempts,lost,"
 	    "not_before,label,branch,title,body,created_at,changed_at) "
-	    "select $1,me(),{next},$2,'queued',0,0,0,now_ms()+$7,$3,$4,$5,"
+	    "select $1,me(),nextval('task_seq'),$2,'queued',0,0,0,now_ms()+$7,$3,$4,$5,"
 	    "$6,now_ms(),now_ms() where " MAY_NAME(
 		"$1") " on conflict(task) do update set "
 		      "prio=excluded.prio,label=excluded.label,branch=excluded.branch,"
@@ -610,46 +611,19 @@ const char shared_meta_put_text[] =
     "insert into meta(key,value) values($1,$2) on conflict(key) do update set "
     "value=excluded.value";
 
-static const struct {
-	const char *name;
-	const char *of[2];
-} macros[] = {
-	{ "{lock}", { "", "for update of task skip locked" } },
-	{ "{next}",
-	    { "(select coalesce(max(task.seq),0)+1 from task)",
-		"nextval('task_seq')" } },
-	{ "{int}", { "integer", "bigint" } },
-	{ "{numbered}",
-	    { "integer primary key autoincrement",
-		"bigint generated always as identity primary key" } },
-	{ "{strict}", { " strict", "" } },
-	{ "{identity}", { "'file'", "server_identity()" } },
-};
 #define LEASE "{lease}" /* HOSTS_LEASE_MS */
 
 void
-shared_text_for(enum shared_engine engine, const char *text, struct buf *out)
+shared_text_add(const char *text, struct buf *out)
 {
-	while (*text != '\0') {
-		size_t i = 0, plain = strcspn(text, "{");
+	const char *at;
 
-		buf_add(out, text, plain);
-		text += plain;
-		if (*text == '\0')
-			return;
-		if (strncmp(text, LEASE, strlen(LEASE)) == 0) {
-			buf_addf(out, "%" PRId64, HOSTS_LEASE_MS);
-			text += strlen(LEASE);
-			continue;
-		}
-		while (i < nitems(macros) &&
-		    strncmp(text, macros[i].name, strlen(macros[i].name)) != 0)
-			i++;
-		if (i == nitems(macros))
-			fatalx("no such macro in a statement: %s", text);
-		buf_adds(out, macros[i].of[engine]);
-		text += strlen(macros[i].name);
+	while ((at = strstr(text, LEASE)) != NULL) {
+		buf_add(out, text, (size_t)(at - text));
+		buf_addf(out, "%" PRId64, HOSTS_LEASE_MS);
+		text = at + strlen(LEASE);
 	}
+	buf_adds(out, text);
 }
 
 size_t
@@ -680,121 +654,102 @@ const char *const shared_tables[] = { "meta", "host", "host_role", "host_can",
 	"task", "task_want", "attempt", "lander", "letter", "spend", "quota",
 	"event", NULL };
 
-#define ALL(text)              \
-	{                      \
-		1, 1, -1, text \
-	}
-#define POSTGRES(text)                      \
-	{                                   \
-		1, 1, SHARED_POSTGRES, text \
-	}
-#define SINCE_2(text)          \
-	{                      \
-		2, 2, -1, text \
-	}
-#define SINCE_3(text)          \
-	{                      \
-		3, 3, -1, text \
+#define FIRST(text)        \
+	{                  \
+		1, 1, text \
 	}
 
 const struct shared_ddl shared_ddl_rows[] = {
-	ALL("create table meta(key text primary key, value text not "
-	    "null){strict}"),
-	ALL("create table host(host text primary key, nr {int} not null "
-	    "unique, boot text, state text not null, draining {int} not null "
-	    "default 0, lease_until {int} not null default 0, seen_at {int}, "
-	    "read_to {int} not null default 0, "
-	    "version text, slots {int}, ssh text, view "
-	    "text, view_at {int}){strict}"),
-	ALL("create table host_role(role text primary key, host text not "
-	    "null){strict}"),
-	ALL("create table host_can(host text not null, word text not null, "
-	    "primary key(host,word)){strict}"),
-	ALL("create table task(task text primary key, owner text not null, "
-	    "seq {int} not null, prio {int} not null, state text not null, "
-	    "host text, boot text, fence {int} not null, attempts {int} not "
-	    "null, lost {int} not null, not_before {int} not null, label "
+	FIRST("create table meta(key text primary key, value text not "
+	      "null)"),
+	FIRST(
+	    "create table host(host text primary key, nr bigint not null "
+	    "unique, boot text, state text not null, draining bigint not null "
+	    "default 0, lease_until bigint not null default 0, seen_at bigint, "
+	    "read_to bigint not null default 0, "
+	    "version text, slots bigint, ssh text, view "
+	    "text, view_at bigint)"),
+	FIRST("create table host_role(role text primary key, host text not "
+	      "null)"),
+	FIRST("create table host_can(host text not null, word text not null, "
+	      "primary key(host,word))"),
+	FIRST(
+	    "create table task(task text primary key, owner text not null, "
+	    "seq bigint not null, prio bigint not null, state text not null, "
+	    "host text, boot text, fence bigint not null, attempts bigint not "
+	    "null, lost bigint not null, not_before bigint not null, label "
 	    "text, branch text, title text, body text, head text, head_ref "
 	    "text, item text, words text, result text, commit_id text, "
-	    "parent text, created_at {int} not null, changed_at {int} not null){strict}"),
-	POSTGRES("create sequence task_seq"),
+	    "parent text, created_at bigint not null, changed_at bigint not null)"),
+	FIRST("create sequence task_seq"),
 	/* Claims go over the first, and stop at the first row that fits. */
-	ALL("create index task_queued on task(prio,seq) where "
-	    "state='queued'"),
-	ALL("create index task_held on task(host) where state in "
-	    "('claimed','ready')"),
-	ALL("create index task_label on task(label) where "
-	    "state='claimed'"),
-	ALL("create index task_ready on task(branch,prio,seq) where "
-	    "state='ready'"),
-	ALL("create index task_parent on task(parent) where parent is not "
-	    "null"),
-	ALL("create index task_owner on task(owner,changed_at)"),
-	ALL("create index task_host on task(host,changed_at)"),
-	ALL("create index task_ended on task(changed_at) where state in "
-	    "('landed','done','failed','dropped')"),
-	ALL("create table task_want(task text not null references task(task) "
-	    "on delete cascade, word text not null, "
-	    "primary key(task,word)){strict}"),
-	ALL("create table attempt(task text not null references task(task) "
-	    "on delete cascade, fence {int} not null, host text not null, "
-	    "boot text not null, started_at {int} not null, ended_at {int}, "
-	    "ending text, primary key(task,fence,host,boot)){strict}"),
-	ALL("create index attempt_open on attempt(task) where ended_at is "
-	    "null"),
-	ALL("create table lander(branch text primary key, fence {int} not "
-	    "null, host text not null, boot text not null, lease_until {int} "
-	    "not null, tip text){strict}"),
-	ALL("create table letter(id text primary key, from_host text not "
-	    "null, to_host text not null, method text not null, params text, "
-	    "state text not null, result text, created_at {int} not null, "
-	    "changed_at {int} not null){strict}"),
-	ALL("create index letter_open on letter(to_host,created_at) where "
-	    "state='open'"),
-	ALL("create index letter_old on letter(changed_at)"),
-	ALL("create table spend(host text not null, day {int} not null, "
-	    "account text not null, tokens {int} not null, micros {int} not "
-	    "null, primary key(host,day,account)){strict}"),
-	ALL("create index spend_day on spend(day)"),
-	ALL("create table quota(account text not null, span text not null, "
-	    "host text not null, body text, changed_at {int} not null, "
-	    "primary key(account,span)){strict}"),
-	ALL("create table event(seq {numbered}, key text not null unique, at "
-	    "{int} not null, host text not null, record text not "
-	    "null){strict}"),
-	ALL("create index event_at on event(at)"),
+	FIRST("create index task_queued on task(prio,seq) where "
+	      "state='queued'"),
+	FIRST("create index task_held on task(host) where state in "
+	      "('claimed','ready')"),
+	FIRST("create index task_label on task(label) where "
+	      "state='claimed'"),
+	FIRST("create index task_ready on task(branch,prio,seq) where "
+	      "state='ready'"),
+	FIRST("create index task_parent on task(parent) where parent is not "
+	      "null"),
+	FIRST("create index task_owner on task(owner,changed_at)"),
+	FIRST("create index task_host on task(host,changed_at)"),
+	FIRST("create index task_ended on task(changed_at) where state in "
+	      "('landed','done','failed','dropped')"),
+	FIRST("create table task_want(task text not null references task(task) "
+	      "on delete cascade, word text not null, "
+	      "primary key(task,word))"),
+	FIRST(
+	    "create table attempt(task text not null references task(task) "
+	    "on delete cascade, fence bigint not null, host text not null, "
+	    "boot text not null, started_at bigint not null, ended_at bigint, "
+	    "ending text, primary key(task,fence))"),
+	FIRST("create index attempt_open on attempt(task) where ended_at is "
+	      "null"),
+	FIRST(
+	    "create table lander(branch text primary key, fence bigint not "
+	    "null, host text not null, boot text not null, lease_until bigint "
+	    "not null, tip text)"),
+	FIRST("create table letter(id text primary key, from_host text not "
+	      "null, to_host text not null, method text not null, params text, "
+	      "state text not null, result text, created_at bigint not null, "
+	      "changed_at bigint not null)"),
+	FIRST("create index letter_open on letter(to_host,created_at) where "
+	      "state='open'"),
+	FIRST("create index letter_old on letter(changed_at)"),
+	FIRST(
+	    "create table spend(host text not null, day bigint not null, "
+	    "account text not null, tokens bigint not null, micros bigint not "
+	    "null, primary key(host,day,account))"),
+	FIRST("create index spend_day on spend(day)"),
+	FIRST("create table quota(account text not null, span text not null, "
+	      "host text not null, body text, changed_at bigint not null, "
+	      "primary key(account,span,host))"),
+	FIRST(
+	    "create table event(seq bigint generated always as identity primary key, key text not null unique, at "
+	    "bigint not null, host text not null, record text not "
+	    "null)"),
+	FIRST("create index event_at on event(at)"),
 	/* A statement has one time. Tests have another now_ms(). */
-	POSTGRES("create function now_ms() returns bigint language sql stable "
-		 "as 'select (extract(epoch from statement_timestamp())*1000)"
-		 "::bigint'"),
-	POSTGRES("create function me() returns text language sql stable "
-		 "security definer set search_path=" SHARED_SCHEMA_SQL
-		 ",pg_temp as 'select host_role.host from host_role where "
-		 "host_role.role=session_user'"),
+	FIRST("create function now_ms() returns bigint language sql stable "
+	      "as 'select (extract(epoch from statement_timestamp())*1000)"
+	      "::bigint'"),
+	FIRST("create function me() returns text language sql stable "
+	      "security definer set search_path=" SHARED_SCHEMA_SQL
+	      ",pg_temp as 'select host_role.host from host_role where "
+	      "host_role.role=session_user'"),
 	/* Another timeline is a standby that took over: what was committed last
 	 * may be missing. */
-	POSTGRES(
+	FIRST(
 	    "create function server_identity() returns text language "
 	    "plpgsql stable security definer set search_path=" SHARED_SCHEMA_SQL
 	    ",pg_temp as 'begin return (select "
 	    "system_identifier from pg_control_system())||''/''||"
 	    "substr(pg_walfile_name(pg_current_wal_lsn()),1,8); "
 	    "exception when others then return ''''; end'"),
-	ALL("insert into meta(key,value) values('identity',{identity})"),
-	/* An attempt that a later daemon of its host has adopted stays one.
-	 * What was doubted before is compared once more, branch by branch. */
-	SINCE_2("delete from attempt where exists(select 1 from attempt as "
-		"other where other.task=attempt.task and "
-		"other.fence=attempt.fence and "
-		"(other.started_at<attempt.started_at or "
-		"(other.started_at=attempt.started_at and "
-		"other.boot<attempt.boot)))"),
-	SINCE_2("create unique index attempt_once on attempt(task,fence)"),
-	/* What a host says of an account is a row of its own. */
-	SINCE_3("drop table quota"),
-	SINCE_3("create table quota(account text not null, span text not null, "
-		"host text not null, body text, changed_at {int} not null, "
-		"primary key(account,span,host)){strict}"),
+	FIRST(
+	    "insert into meta(key,value) values('identity',server_identity())"),
 };
 const size_t shared_ddl_count = nitems(shared_ddl_rows);
 
@@ -823,7 +778,7 @@ shared_function(enum shared_statement id, int version, struct buf *out)
 			    "'a value is too long'; end if; ",
 			    i + 1, SHARED_TEXT_MAX);
 	buf_adds(out, "return query ");
-	shared_text_for(SHARED_POSTGRES, row->text, out);
+	shared_text_add(row->text, out);
 	buf_adds(out, "; end $llmc$");
 }
 
@@ -834,7 +789,7 @@ shared_call_text(enum shared_statement id, struct buf *out)
 	size_t count = shared_takes(id);
 
 	if (row->gives == NULL) {
-		shared_text_for(SHARED_POSTGRES, row->text, out);
+		shared_text_add(row->text, out);
 		return;
 	}
 	buf_addf(out, "select * from " SHARED_SCHEMA_SQL ".%s_%d(", row->name,

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The shared book: what the hosts of a fleet have in common, in PostgreSQL or
- * in an SQLite file. This is all that is ever asked of it, once for both
- * engines, and its tables. Pure: port/shared runs it.
+ * The shared book: what the hosts of a fleet have in common, in PostgreSQL.
+ * This is all that is ever asked of it, and its tables. Pure: port/shared runs
+ * it.
  *
  * A host may read every table. It writes only by statements of this table,
- * which on PostgreSQL become functions with the rights of the owner
- * (shared_function()): what a statement does not do, a host cannot do. me() is
- * the host of the connection and now_ms() the time of the database; a host says
- * neither. Nor does it say how long a lease or how old a row is: that is in the
- * statements. A host may be hostile, or its password stolen: what each
- * statement leaves to it is in docs/fleet.md.
+ * which become functions with the rights of the owner (shared_function()): what
+ * a statement does not do, a host cannot do. me() is the host of the connection
+ * and now_ms() the time of the database; a host says neither. Nor does it say
+ * how long a lease or how old a row is: that is in the statements. A host may
+ * be hostile, or its password stolen: what each statement leaves to it is in
+ * docs/fleet.md.
  *
  * Every statement that writes gives a row for each that it changed. No row
  * means that it was not allowed: another fence, another boot, another state.
  * All may be sent again after an unknown outcome.
  *
  * Text of a statement: $1, $2, ... are the values; every column has its table
- * in front; times in milliseconds; flags 0 and 1; JSON as text. {lock}, {int}
- * and others are replaced for the engine (shared_text_for()). Nothing that only
- * one engine has: no arrays, LIKE, ->>, boolean results, two-argument max(),
- * writing in a WITH.
+ * in front; times in milliseconds; flags 0 and 1; JSON as text; {lease} is the
+ * time of a lease (shared_text_add()).
  */
 #ifndef SHARED_STATEMENTS_H
 #define SHARED_STATEMENTS_H
@@ -31,18 +29,13 @@ struct buf;
 /* The version of the tables that this llmc reads and writes. A book with an
  * older one needs `llmc fleet migrate`; one whose min_writer is above it
  * refuses us. */
-#define SHARED_SCHEMA     3
+#define SHARED_SCHEMA     1
 #define SHARED_CHANNEL    "llmc" /* of LISTEN */
-#define SHARED_SCHEMA_SQL "llmc" /* schema of the tables in PostgreSQL */
+#define SHARED_SCHEMA_SQL "llmc" /* schema of the tables */
 
 #define SHARED_LOST_MAX 3 /* a task whose hosts were lost so often is held */
 #define SHARED_ROWS_MAX 1000 /* of a statement that lists without an end */
-#define SHARED_TEXT_MAX (1024 * 1024) /* of one value, in PostgreSQL */
-
-enum shared_engine {
-	SHARED_SQLITE,
-	SHARED_POSTGRES
-};
+#define SHARED_TEXT_MAX (1024 * 1024) /* of one value */
 
 enum shared_statement {
 	/* The book itself. */
@@ -177,9 +170,8 @@ extern const struct shared_row shared_statements[SHARED_STATEMENT_COUNT];
 size_t shared_takes(enum shared_statement id);
 bool shared_takes_number(enum shared_statement id, size_t n);
 
-/* Append a text of this file as the engine wants it. */
-void
-shared_text_for(enum shared_engine engine, const char *text, struct buf *out);
+/* Append a text of this file; the time of a lease is put in. */
+void shared_text_add(const char *text, struct buf *out);
 
 /* --- tables ------------------------------------------------------------- */
 
@@ -188,7 +180,6 @@ shared_text_for(enum shared_engine engine, const char *text, struct buf *out);
 struct shared_ddl {
 	int version;
 	int min_writer; /* who is older may not write any more */
-	int engine; /* of this one only; -1 = both */
 	const char *text;
 };
 
@@ -203,14 +194,14 @@ extern const char *const shared_tables[];
 extern const char shared_join_text[];
 extern const char shared_meta_put_text[];
 
-/* Append the function of a statement that writes, for PostgreSQL: NAME_VERSION.
+/* Append the function of a statement that writes: NAME_VERSION.
  * A book that refuses old writers has no functions of their version. */
 void shared_function(enum shared_statement id, int version, struct buf *out);
 
-/* Append what a host sends to PostgreSQL for this statement. */
+/* Append what a host sends for this statement. */
 void shared_call_text(enum shared_statement id, struct buf *out);
 
-/* Append the role of a host in PostgreSQL, if the address names none:
+/* Append the role of a host, if the address names none:
  * llmc_DATABASE_HOST, in at most 63 bytes. */
 void shared_role(const char *database, const char *host, struct buf *out);
 

@@ -568,9 +568,9 @@ const struct setting settings_table[] = {
 
 	{ "fleet.database", SETTING_STRING, "\"\"",
 	    .help = "The shared book of several hosts that work on this "
-		    "repository: postgresql://SERVER/DATABASE, service=NAME, "
-		    "or sqlite:/FILE for clones on one machine; \"\" means "
-		    "that this host works alone (see FLEETS).",
+		    "repository: postgresql://SERVER/DATABASE or "
+		    "service=NAME; \"\" means that this host works alone "
+		    "(see FLEETS).",
 	    .flags = SETTING_RESTART },
 	{ "fleet.passfile", SETTING_PATH, "\"\"",
 	    .help = "File with the password for the server, in the format of "

@@ -34,8 +34,7 @@ load(struct err *err)
 	if (library == NULL)
 		return err_set(err, -EINVAL,
 		    "fleet.database: PostgreSQL needs libpq, which is not "
-		    "here (%s); install libpq5 (apt) or libpq (dnf), or use "
-		    "sqlite:/FILE",
+		    "here (%s); install libpq5 (apt) or libpq (dnf)",
 		    dlerror());
 	for (size_t i = 0; i < nitems(functions); i++) {
 		void *found = dlsym(library, functions[i].name);
@@ -65,8 +64,7 @@ postgres_address_check(const char *database, struct err *err)
 	    strchr(database, '=') == NULL)
 		return err_set(err, -EINVAL,
 		    "fleet.database: %s: expected "
-		    "postgresql://SERVER/DATABASE, service=NAME or "
-		    "sqlite:/FILE",
+		    "postgresql://SERVER/DATABASE or service=NAME",
 		    database);
 	r = load(err);
 	if (r < 0)
@@ -542,11 +540,11 @@ make_tables(struct owner *owner, int64_t from)
 		const struct shared_ddl *step = &task->steps[i];
 		cleanup_buf struct buf text = BUF_INIT;
 
-		if (step->version <= from || step->engine == SHARED_SQLITE)
+		if (step->version <= from)
 			continue;
 		version = step->version;
 		min_writer = step->min_writer;
-		shared_text_for(SHARED_POSTGRES, step->text, &text);
+		shared_text_add(step->text, &text);
 		r = run(owner, text.data, NULL, 0, NULL);
 	}
 	json_set_int(owner->report, "schemaVersion", version);

@@ -36,7 +36,8 @@ struct shared_wait {
 };
 TAILQ_HEAD(shared_waits, shared_wait);
 
-/* An engine. `base` is the first member of its own struct. */
+/* What the connection asks of PostgreSQL; `base` is the first member of its
+ * struct. */
 struct shared_engine_ops {
 	void (*begin)(struct shared *shared); /* connect */
 	void (*send)(struct shared *shared); /* there are new waits */
@@ -69,13 +70,9 @@ struct shared {
 	char **hints; /* "word" or "word host" */
 };
 
-/* The engines; err and NULL for an address that is not theirs. */
-int shared_sqlite_new(
-    const struct shared_options *options, struct shared **ret, struct err *err);
+/* -EINVAL with words for an address that is none. */
 int shared_postgres_new(
     const struct shared_options *options, struct shared **ret, struct err *err);
-int shared_sqlite_owner(const struct shared_owner_task *task,
-    struct json_object *report, struct err *err);
 int shared_postgres_owner(const struct shared_owner_task *task,
     struct json_object *report, struct err *err);
 

@@ -10,7 +10,7 @@ refuse(struct err *err)
 {
 	return err_set(err, -EINVAL,
 	    "fleet.database: this llmc was built without PostgreSQL; install "
-	    "libpq-dev and build it again, or use sqlite:/FILE");
+	    "libpq-dev and build it again");
 }
 
 int

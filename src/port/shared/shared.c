@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Which shared book: the names of this host and of the repository, and the
- * engine that an address is for. */
+/* Which shared book: the names of this host and of the repository, and
+ * what is asked of the server with each of them. */
 #include "base.h"
 #include "shared-private.h"
 #include "workspace.h"
@@ -32,19 +32,11 @@ shared_repository(const struct workspace *workspace)
 	return buf_take(&id);
 }
 
-static bool
-is_sqlite(const char *database)
-{
-	return strncmp(database, "sqlite:", 7) == 0;
-}
-
 int
 shared_new(
     const struct shared_options *options, struct shared **ret, struct err *err)
 {
-	int r = is_sqlite(options->database) ?
-	    shared_sqlite_new(options, ret, err) :
-	    shared_postgres_new(options, ret, err);
+	int r = shared_postgres_new(options, ret, err);
 
 	if (r == 0)
 		(*ret)->ops->begin(*ret);
@@ -65,8 +57,7 @@ shared_owner_run(const struct shared_owner_task *task, struct json_object **ret,
 	}
 	if (whole.owner == NULL)
 		whole.owner = whole.database;
-	r = is_sqlite(whole.owner) ? shared_sqlite_owner(&whole, report, err) :
-				     shared_postgres_owner(&whole, report, err);
+	r = shared_postgres_owner(&whole, report, err);
 	if (r == 0)
 		*ret = take_ptr(&report);
 	return r;

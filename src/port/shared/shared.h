@@ -5,10 +5,9 @@
  * to it, on the loop. autod alone links this.
  *
  * fleet.database says where it is: "postgresql://server/database" (or the
- * keyword form, "service=..."), or "sqlite:/path/file.db", which several clones
- * on one machine share. The connection is made, checked and made again by
- * itself; nothing here waits. Passwords are in fleet.passfile or in a service
- * file, never in the address.
+ * keyword form, "service=..."). The connection is made, checked and made again
+ * by itself; nothing here waits. Passwords are in fleet.passfile or in a
+ * service file, never in the address.
  */
 #ifndef SHARED_H
 #define SHARED_H
@@ -53,8 +52,8 @@ void shared_host_name(const char *setting, struct buf *out);
 #define SHARED_REPOSITORY_FILE "fleet.repository" /* in .llmc */
 char *shared_repository(const struct workspace *workspace);
 
-/* -EINVAL with words: the address is wrong, has a password in it, or needs an
- * engine that this llmc was built without. Connecting begins at once. */
+/* -EINVAL with words: the address is wrong, has a password in it, or this
+ * llmc was built without PostgreSQL. Connecting begins at once. */
 int shared_new(
     const struct shared_options *options, struct shared **ret, struct err *err);
 /* Nobody is called any more. NULL is ignored. */
@@ -81,7 +80,7 @@ struct shared_call {
 	((struct shared_call){ (statement), BOOK_VALUES(__VA_ARGS__) })
 #define SHARED_CALL0(statement) ((struct shared_call){ (statement), NULL, 0 })
 
-/* The rows of one call, as text; the engines give the same. */
+/* The rows of one call, as text. */
 struct shared_rows {
 	size_t count;
 	size_t width; /* columns */
