@@ -247,15 +247,12 @@ measure_tools(struct fleet *f)
 	cleanup_free char *prompt = xasprintf(
 	    "fake: run '%s' '%s' '%s' '%s'", mcp, f->llmc, f->socket, file);
 	cleanup_free char *shared = NULL;
-	cleanup_free char *log = file_join(f->scratch, "prompts");
-	cleanup_free char *env = xasprintf("[\"FAKE_CLAUDE_LOG=%s\"]", log);
 	cleanup_buf struct buf text = BUF_INIT, said = BUF_INIT;
 	struct err err = { 0 };
 	double memory[4], us[TOOLS_MAX];
 	size_t count = 0;
 	char *at;
 
-	bench_config(f->repo, f->llmc, "defaults.env", env);
 	set_goals(f, "true");
 	bench_run(f->repo,
 	    (const char *[]){ f->llmc, "start", "--worker", "w001", "--prompt",
@@ -272,7 +269,8 @@ measure_tools(struct fleet *f)
 	    f->table, "llmc mcp: memory", memory[0] / 1024, 3, "MB", shared);
 	/* Of an agent that a person drives: the prompt of a task says a few
 	 * hundred bytes more. The line has other members too. */
-	bench_must(file_read(log, STATE_MAX, &said, &err), log, &err);
+	bench_must(
+	    file_read(f->prompts, STATE_MAX, &said, &err), f->prompts, &err);
 	bench_report(f->table, "llmc's tools and prompt in a request",
 	    (memory[3] + (double)said.len - (double)strlen(prompt)) / 1000, 5,
 	    "KB", NULL);
@@ -282,7 +280,6 @@ measure_tools(struct fleet *f)
 	bench_run(f->repo,
 	    (const char *[]){ f->llmc, "reset", "w001", "--yes", NULL });
 	wait_for(f, "idle", 1);
-	bench_config(f->repo, f->llmc, "defaults.env", "[]");
 	set_goals(f, "false");
 }
 
