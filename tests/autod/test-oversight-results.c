@@ -228,6 +228,29 @@ TEST(what_fails_in_the_landing_queue_has_failed)
 	floor_has(last(2), PASSED);
 }
 
+/* Once in the queue, then twice in its worktree, where the agent is told the
+ * same in fewer words: it is the same failure. */
+TEST(a_failure_is_the_same_wherever_it_is_checked)
+{
+	oversight_world_begin(
+	    "check_command = \"test ! -e b.txt && exit 0; case $PWD in "
+	    "*/checks/*) ;; *) test -e red.txt || exit 0;; esac; "
+	    "echo FAIL soup.c: it lacks salt; exit 1\"\n" OVERSIGHT_ON);
+	auto_world_turn(1);
+	floor_world_sh("echo 1 >x.txt; git add x.txt; git commit -qm 'add x'");
+	auto_world_work("b.txt");
+	for (int n = 1; n <= 3; n++) {
+		const char *prompt = oversight_world_sent_back(n);
+
+		floor_has(prompt, "The check of your work failed");
+		floor_has(last(n), "it lacks salt");
+		if (n == 3)
+			floor_has(prompt, WARNING);
+		oversight_world_sh("date +%N >>red.txt; git add red.txt; "
+				   "git commit -qm again");
+	}
+}
+
 /* In the queue it waits for permission, and fails. */
 #define CHECK_LATER                                                            \
 	"check_command = \"test -z \\\"$LLMC_CHECK_SLOT\\\" && exit 0; until " \

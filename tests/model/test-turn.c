@@ -606,6 +606,22 @@ TEST(failed_check_is_told_with_its_output)
 	ck_assert_ptr_nonnull(strstr(out.data, "5s.\nIt printed nothing.\n"));
 }
 
+/* Whatever the message says besides. */
+TEST(what_the_check_printed_is_in_its_message)
+{
+	static const char *const outputs[] = { "1 failed\n", "",
+		"```\nfenced\n```\n1 failed\n" };
+
+	for (size_t i = 0; i < nitems(outputs); i++) {
+		cleanup_buf struct buf words = BUF_INIT, out = BUF_INIT;
+
+		turn_check_words("make", "failed", outputs[i], &words);
+		buf_adds(&words, "\nThis was your work on top of main.\n");
+		turn_check_output(words.data, &out);
+		ck_assert_str_eq(out.data != NULL ? out.data : "", outputs[i]);
+	}
+}
+
 /* Like good(), but driven by a person; the facts for auto mode are set and must
  * be ignored. */
 static struct turn_facts

@@ -210,7 +210,8 @@ call_flags(const struct transcript_call *call)
 
 	return (call->failed ? CALL_FAILED : 0) |
 	    (strv_has(reads, call->tool) ? CALL_READS : 0) |
-	    (strv_has(waits, call->tool) || text_begins(call->what, "sleep ") ?
+	    (strv_has(waits, call->tool) ||
+			strstr(call->what, "sleep ") != NULL ?
 		    CALL_WAITS :
 		    0);
 }

@@ -17,6 +17,7 @@
 #include "state.h"
 #include "task.h"
 #include "thresholds.h"
+#include "turn.h"
 #include "watched.h"
 
 static const char *
@@ -96,16 +97,18 @@ oversight_results_checked(
 
 static void
 oversight_results_ejected(
-    void *arg, const struct task *task, struct agent *agent, const char *output)
+    void *arg, const struct task *task, struct agent *agent, const char *words)
 {
 	struct oversight_floor *floor = arg;
 	struct watched *w = floor->config.mode != OVERSIGHT_OFF ?
 	    oversight_turn_find(floor, task->id) :
 	    NULL;
+	cleanup_buf struct buf output = BUF_INIT;
 
 	if (w == NULL || w->open == NULL)
 		return;
-	note(w, task->worker, !has_own_tests(floor), false, false, output);
+	turn_check_output(words, &output);
+	note(w, task->worker, !has_own_tests(floor), false, false, output.data);
 	/* Without a worker it is judged when another one begins. */
 	if (agent != NULL)
 		oversight_turn_judge(floor, w, agent);

@@ -70,6 +70,8 @@ enum stuck_rule {
 	(2.0 - THRESHOLDS_ROUNDING) /* percent per iteration; less is none */
 
 #define STUCK_SEEN     16 /* different failures that are compared */
+#define STUCK_KEPT     64 /* refusals that are counted */
+#define STUCK_FIRM     3 /* moves one way, after which a number is believed */
 #define STUCK_CRITICAL 5 /* times */
 #define STUCK_IDLE_AT  10 /* turns */
 
@@ -80,21 +82,30 @@ enum stuck_rule {
 /* One way to fail. */
 struct stuck_way {
 	uint64_t key; /* 0 = free */
-	int count; /* since something was better */
+	int count; /* of an error, on the tree as it is */
 	int64_t last; /* the iteration */
 	int64_t stated, lines; /* the least of it so far */
-	double numbers[FAILURE_NUMBERS];
+	struct stuck_number {
+		double value;
+		int way; /* 1 up, -1 down, 0 not moved, 2 both */
+		int moves; /* one way */
+		int64_t moved; /* the iteration of the last of them */
+	} numbers[FAILURE_NUMBERS];
 	size_t number_count;
-	int way[FAILURE_NUMBERS]; /* of each number: 1 up, -1 down, 0 not
-				   * moved, 2 both */
 };
 
 struct stuck_calls; /* see stuck.c */
 
 struct stuck {
 	struct stuck_way failures[STUCK_SEEN], errors[STUCK_SEEN];
-	int known; /* refusals of a way that was met before, since something was
-		    * better */
+	struct stuck_refusal {
+		uint64_t key;
+		int64_t at; /* the iteration */
+	} refusals[STUCK_KEPT]; /* since something was better, but for numbers
+				 * that move */
+	size_t refusal_count;
+	int moving; /* refusals in the same way but for numbers that move, if
+		     * they are many; else 0 */
 	int64_t fewest_names, most_ok; /* -1 = not known */
 	double best_coverage, completion; /* the highest; NAN = none */
 	int64_t completion_at; /* the iteration */

@@ -304,6 +304,31 @@ number_in_path(const struct failure_line *line, size_t i)
 	return false;
 }
 
+/* "pid 4711", "Process=4711"; "(soup.c:4711): " of a program with GLib. */
+static bool
+number_of_process(const struct failure_line *line, size_t i, size_t end)
+{
+	static const char *const words[] = { "pid", "process", "port",
+		"thread" };
+	size_t stop = i;
+
+	if (line->s[0] == '(' && i > 0 && line->s[i - 1] == ':' &&
+	    line->len - end > 2 && memcmp(line->s + end, "): ", 3) == 0)
+		return true;
+	while (stop > 0 && strchr(" =:#", line->s[stop - 1]) != NULL)
+		stop--;
+	for (size_t k = 0; stop < i && k < nitems(words); k++) {
+		size_t n = strlen(words[k]);
+
+		if (stop >= n &&
+		    strncasecmp(line->s + stop - n, words[k], n) == 0 &&
+		    (stop == n ||
+			!isalpha((unsigned char)line->s[stop - n - 1])))
+			return true;
+	}
+	return false;
+}
+
 /* Not part of a word, a path, a time, an address, or the number of a
  * process. */
 static void
@@ -349,6 +374,7 @@ failure_numbers(const struct failure_line *line, struct failure *f)
 		/* How long a test took: "(0.05s)", "in 1.2s"; and seconds since
 		 * 1970. */
 		if (value >= EPOCH_LEAST || number_in_path(line, begin) ||
+		    number_of_process(line, begin, i) ||
 		    ((after == 's' || line_ends(line, "s)")) &&
 			(before == '(' ||
 			    (begin > 2 &&

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "excerpt.h"
 #include "json-short.h"
 #include "schema.h"
 
@@ -85,13 +86,15 @@ iteration_add_error(struct iteration *it, const char *text)
 void
 iteration_set_failure(struct iteration *it, const char *output)
 {
-	size_t len = strlen(output), from = 0;
+	cleanup_buf struct buf plain = BUF_INIT, tail = BUF_INIT;
 
-	if (len > ITERATION_FAILURE)
-		from = len - ITERATION_FAILURE +
-		    strcspn(output + len - ITERATION_FAILURE, "\n");
+	excerpt_plain(output, &plain);
+	while (
+	    plain.len > 0 && strchr(" \t\n", plain.data[plain.len - 1]) != NULL)
+		buf_truncate(&plain, plain.len - 1);
+	excerpt_tail(plain.data, plain.len, INT_MAX, ITERATION_FAILURE, &tail);
 	free(it->failure);
-	it->failure = xstrdup(output + from);
+	it->failure = buf_take(&tail);
 }
 
 void

@@ -391,9 +391,8 @@ alike_add(struct alike *alike, const struct task *task, size_t team,
 
 static const char *const guidance[DETECTION_TYPES] = {
 	[DETECTION_STUCK] =
-	    "The last attempts ended with the same error. Doing the same once "
-	    "more will not help: find its cause first, then change the "
-	    "approach.",
+	    "Doing the same once more will not help: find out first why it "
+	    "does not, then change the approach.",
 	[DETECTION_OSCILLATION] =
 	    "Files return to contents that they had before. Compare the two "
 	    "versions, choose one, and keep it.",
@@ -410,9 +409,8 @@ static const char *const guidance[DETECTION_TYPES] = {
 
 static const char *const strategies[DETECTION_TYPES] = {
 	[DETECTION_STUCK] =
-	    "Stop what you are doing now: it has failed in the same way "
-	    "several times.\n"
-	    "1. Write down in two sentences what causes the error. If you do "
+	    "Stop what you are doing now: repeating it does not help.\n"
+	    "1. Write down in two sentences what is in the way. If you do "
 	    "not know, find out by reading and by small experiments, not by "
 	    "another attempt.\n"
 	    "2. Name one approach that does not run into it.\n"

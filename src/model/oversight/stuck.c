@@ -10,6 +10,7 @@
 
 #define ERROR_WINDOW   5 /* iterations, at least */
 #define BOTH_WAYS      2 /* a number goes up and down: it says nothing */
+#define STUCK_MOVES    5 /* warnings that numbers alone keep back */
 #define SLOTS          4096 /* answers and calls that are remembered */
 #define BLOCKERS_SHOWN 5
 
@@ -55,10 +56,17 @@ way_find(struct stuck_way ways[STUCK_SEEN], uint64_t key)
 }
 
 static void
-ways_begin(struct stuck_way ways[STUCK_SEEN])
+errors_begin(struct stuck *s)
 {
 	for (size_t i = 0; i < STUCK_SEEN; i++)
-		ways[i].count = 0;
+		s->errors[i].count = 0;
+}
+
+static void
+refusals_begin(struct stuck *s)
+{
+	s->refusal_count = 0;
+	s->moving = 0;
 }
 
 /* A new attempt, or the work has passed: what was before does not count. */
@@ -66,7 +74,7 @@ static void
 failures_begin(struct stuck *s)
 {
 	memset(s->failures, 0, sizeof s->failures);
-	s->known = 0;
+	refusals_begin(s);
 	s->fewest_names = s->most_ok = -1;
 }
 
@@ -81,30 +89,71 @@ is_less(int64_t now, int64_t *least)
 	return less;
 }
 
-/* Does one of the numbers of the failure go one way, as a case or a line does
- * that is the next one each time? */
-static bool
-way_moves(struct stuck_way *way, const struct failure *f)
+/* What a number says that goes one way, as a case or a line that is the next
+ * one each time: the refusals before do not count. One that changes while the
+ * tree does not, or that soon goes back, has never said anything. */
+static void
+way_move(
+    struct stuck_way *way, const struct failure *f, int64_t now, bool same_tree)
 {
-	bool moves = false;
+	for (size_t i = 0; i < f->number_count; i++) {
+		struct stuck_number *n = &way->numbers[i];
+		int to = way->number_count != f->number_count ? 0 :
+		    f->numbers[i] > n->value                  ? 1 :
+		    f->numbers[i] < n->value                  ? -1 :
+								0;
 
-	for (size_t i = 0;
-	     way->number_count == f->number_count && i < f->number_count; i++) {
-		int to = f->numbers[i] > way->numbers[i] ? 1 :
-		    f->numbers[i] < way->numbers[i]      ? -1 :
-							   0;
-
-		if (to == 0)
+		n->value = f->numbers[i];
+		if (to == 0 || n->way == BOTH_WAYS)
 			continue;
-		if (way->way[i] == 0)
-			way->way[i] = to;
-		else if (way->way[i] != to)
-			way->way[i] = BOTH_WAYS;
-		moves = moves || way->way[i] != BOTH_WAYS;
+		if (same_tree || n->way == -to) {
+			n->way = BOTH_WAYS;
+			n->moved = n->moves < STUCK_FIRM ? 0 : n->moved;
+			continue;
+		}
+		n->way = to;
+		n->moves++;
+		n->moved = now;
 	}
-	memcpy(way->numbers, f->numbers, sizeof way->numbers);
 	way->number_count = f->number_count;
-	return moves;
+}
+
+/* The iteration from which on refusals count. */
+static int64_t
+numbers_moved(const struct stuck *s)
+{
+	int64_t at = 0;
+
+	for (size_t i = 0; i < STUCK_SEEN; i++)
+		for (size_t k = 0; k < s->failures[i].number_count; k++)
+			if (s->failures[i].numbers[k].moved > at)
+				at = s->failures[i].numbers[k].moved;
+	return at;
+}
+
+/* Refusals from an iteration on: the most that were of one way, those of the
+ * last one's way, and those that were not the first of their way: a few
+ * failures in turn are met as often as one alone. */
+struct stuck_alike {
+	int most, last, again;
+};
+
+static struct stuck_alike
+refusals_alike(const struct stuck *s, int64_t from)
+{
+	struct stuck_alike a = { 0 };
+
+	for (size_t i = 0; i < s->refusal_count; i++) {
+		if (s->refusals[i].at < from)
+			continue;
+		a.last = 0;
+		for (size_t k = 0; k <= i; k++)
+			a.last += s->refusals[k].at >= from &&
+			    s->refusals[k].key == s->refusals[i].key;
+		a.again += a.last > 1;
+		a.most = a.last > a.most ? a.last : a.most;
+	}
+	return a;
 }
 
 /* Words that stand for the names of tests, or for lines. */
@@ -123,13 +172,13 @@ take_failing(const struct iteration *it, struct failure *f)
 }
 
 static void
-add_failure(
-    struct stuck *s, const struct iteration *it, const struct thresholds *t)
+add_failure(struct stuck *s, const struct iteration *it,
+    const struct thresholds *t, bool same_tree)
 {
 	struct stuck_way *way;
 	struct failure f;
+	struct stuck_alike alike;
 	bool better;
-	int most = 0;
 
 	failure_read(it->failure != NULL ? it->failure : "", &f);
 	take_failing(it, &f);
@@ -145,21 +194,24 @@ add_failure(
 	way = way_find(s->failures, f.key);
 	better = is_less(f.stated > 0 ? f.stated : -1, &way->stated) || better;
 	better = is_less(f.lines, &way->lines) || better;
-	better = way_moves(way, &f) || better;
-	if (better) {
-		ways_begin(s->failures);
-		s->known = 0;
-	}
-	s->known += way->count > 0;
-	way->count++;
+	way_move(way, &f, s->count, same_tree);
 	way->last = s->count;
-	for (size_t i = 0; i < STUCK_SEEN; i++)
-		if (s->failures[i].count > most)
-			most = s->failures[i].count;
-	/* A few failures in turn are met as often as one alone. */
+	if (better)
+		refusals_begin(s);
+	if (s->refusal_count == STUCK_KEPT)
+		memmove(&s->refusals[0], &s->refusals[1],
+		    (--s->refusal_count) * sizeof s->refusals[0]);
+	s->refusals[s->refusal_count++] =
+	    (struct stuck_refusal){ f.key, s->count };
+	/* A number alone is not believed for ever. */
+	s->moving = refusals_alike(s, 0).most;
+	alike = refusals_alike(s, numbers_moved(s));
+	if (alike.most >= t->same_error_count ||
+	    s->moving < STUCK_MOVES * t->same_error_count)
+		s->moving = 0;
 	s->found[STUCK_FAILURE] =
-	    most >= t->same_error_count ? s->known + 1 : most;
-	if (way->count == most)
+	    alike.most >= t->same_error_count ? alike.again + 1 : alike.most;
+	if (alike.last == alike.most)
 		stuck_keep(&s->latest, it);
 }
 
@@ -408,19 +460,18 @@ stuck_add(
 	if (gets_on(s, it)) {
 		if (it->tests > 0)
 			failures_begin(s);
-		ways_begin(s->failures);
-		s->known = 0;
-		ways_begin(s->errors);
+		refusals_begin(s);
+		errors_begin(s);
 		kept = erred = 0;
 	} else if (changed) {
-		ways_begin(s->errors);
+		errors_begin(s);
 	}
 	if (!it->part)
 		s->idle = is_words_only(it) ? s->idle + 1 : 0;
 	s->found[STUCK_IDLE] = s->idle;
 	s->refused = refused;
 	if (refused)
-		add_failure(s, it, t);
+		add_failure(s, it, t, known && !changed);
 	else
 		s->found[STUCK_FAILURE] = kept; /* nobody has judged it */
 	if (it->errors_known)
@@ -443,7 +494,7 @@ static const struct {
 	[STUCK_ERROR] = { 0, 0,
 	    { STEP_WARN, STEP_REDIRECT, STEP_RESTART, STEP_PAUSE } },
 	[STUCK_NO_NEWS] = { 1, 1,
-	    { STEP_WARN, STEP_REDIRECT, STEP_RESTART, STEP_PAUSE } },
+	    { STEP_WARN, STEP_REDIRECT, STEP_REDIRECT, STEP_REDIRECT } },
 	[STUCK_CALL] = { CALLS_SAME, 1,
 	    { STEP_WARN, STEP_WARN, STEP_WARN, STEP_WARN } },
 	[STUCK_IDLE] = { STUCK_IDLE_AT, 1,
@@ -458,6 +509,8 @@ step_of(const struct stuck *s, const struct thresholds *t, enum stuck_rule rule)
 
 	if (at == 0)
 		at = then = t->same_error_count;
+	if (rule == STUCK_FAILURE && s->moving > 0)
+		times = at;
 	if (times < at)
 		return STEP_NONE;
 	n = (times - at) / then;
@@ -539,10 +592,13 @@ stuck_describe(const struct stuck *s, enum stuck_rule rule, struct detection *d)
 	case STUCK_FAILURE:
 		if (it != NULL && it->failure != NULL)
 			failure_quote(it->failure, &text);
+		times = s->moving > 0 ? s->moving : times;
 		d->message = xasprintf(
 		    "Stuck: The end of the turn was refused %d times in the "
-		    "same way, and nothing got better",
-		    times);
+		    "same way, and %s",
+		    times,
+		    s->moving > 0 ? "only a number in it has changed" :
+				    "nothing got better");
 		break;
 	case STUCK_ERROR:
 		if (it != NULL && s->error < strv_count(it->errors))

@@ -22,7 +22,8 @@ const char *const said_names[SAID_COUNT + 1] = {
 	[SAID_QUESTION] = "question",
 };
 
-#define WORDS_MAX 1000 /* bytes that are quoted to a person */
+#define WORDS_MAX    1000 /* bytes that are quoted to a person */
+#define CHECK_FAILED "The check of your work failed: "
 
 /* The text is simplified first: lower case, without code, quotations, headings
  * and marks; blocks end with BLOCK, items begin with ITEM. */
@@ -703,10 +704,29 @@ turn_judge(
 }
 
 void
+turn_check_output(const char *words, struct buf *out)
+{
+	const char *fence = strstr(words, "\n```"), *end;
+	cleanup_free char *last = NULL;
+
+	if (!text_begins(words, CHECK_FAILED)) {
+		buf_adds(out, words);
+		return;
+	}
+	if (fence == NULL)
+		return;
+	last = xstrndup(fence, 1 + strspn(fence + 1, "`"));
+	fence += strlen(last);
+	end = strstr(fence, last);
+	if (*fence == '\n' && end != NULL && end > fence)
+		buf_add(out, fence + 1, (size_t)(end - fence));
+}
+
+void
 turn_check_words(
     const char *command, const char *how, const char *output, struct buf *out)
 {
-	buf_addf(out, "The check of your work failed: %s %s.\n", command, how);
+	buf_addf(out, CHECK_FAILED "%s %s.\n", command, how);
 	excerpt_add(output, out);
 	buf_adds(out,
 	    "Find the cause, fix it and commit (amend your commit). Do not "

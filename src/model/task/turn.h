@@ -170,4 +170,8 @@ enum turn_action turn_judge(
 void turn_check_words(
     const char *command, const char *how, const char *output, struct buf *out);
 
+/* Append what the check printed, out of that message; a text that is none as it
+ * is. */
+void turn_check_output(const char *words, struct buf *out);
+
 #endif
