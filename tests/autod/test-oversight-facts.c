@@ -254,6 +254,48 @@ TEST_ROWS(the_most_of_twenty_landed_tasks_is_the_estimate, 2)
 		oversight_world_lacks(last(1), "estimatedCost");
 }
 
+/* More than twice the most of them: the session is told once, and goes on. */
+TEST(work_far_beyond_its_kind_is_warned_of_once)
+{
+	int count;
+
+	memset(&oversight_world, 0, sizeof oversight_world);
+	buf_init(&oversight_world.transcript);
+	auto_world_begin("");
+	oversight_world.floor = oversight_floor_new(auto_world.mode);
+	for (int i = 1; i <= 20; i++) {
+		cleanup_free char *line = xasprintf(
+		    "{\"id\":\"t10%d\",\"source\":\"folder\",\"outcome\":"
+		    "\"landed\",\"cost\":4000000}\n",
+		    i);
+
+		file_tasks(line);
+	}
+	auto_world_task("a.md", "Make the numbers add up\n");
+	auto_world_live();
+	for (int n = 1; n <= 5; n++) {
+		cleanup_free char *used = xasprintf(
+		    "{\"type\":\"assistant\",\"message\":{\"id\":\"m%d\","
+		    "\"model\":\"claude-opus-5-5\",\"content\":[],\"usage\":"
+		    "{\"input_tokens\":1000000}}}",
+		    n);
+		cleanup_free char *work = xasprintf("echo %d >%d.txt", n, n);
+		const char *prompt;
+
+		oversight_world_talk(auto_world_turn(n), used);
+		oversight_world_sh(work);
+		prompt = oversight_world_sent_back(n);
+		if (n == 3)
+			floor_has(prompt, "Resource burn");
+		else
+			oversight_world_lacks(prompt, "Resource burn");
+	}
+	floor_has(oversight_world_recorded("check", NULL), "\"costRatio\":5");
+	floor_has(oversight_world_recorded("intervention", &count), "\"warn\"");
+	ck_assert_int_eq(
+	    state_task(&auto_world.core->state, "t1")->step, TASK_ASSIGNED);
+}
+
 /* A parent is told the result of each child, which takes a turn. */
 TEST_ROWS(who_waits_for_others_is_not_measured_by_turns, 2)
 {

@@ -252,6 +252,42 @@ TEST(iterations_are_replayed_after_a_death)
 	floor_has(oversight_world_sent_back(1), WARNING);
 }
 
+/* --- idle ------------------------------------------------------------ */
+
+#define WORDS                                                                     \
+	"{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\"" \
+	":[{\"type\":\"text\",\"text\":\"It is all done.\"}]}}"
+
+/* Ten turns in which the agent only says that it is done: what it has left is
+ * committed and checked, and lands, or a person is asked. */
+TEST_ROWS(work_of_who_only_talks_is_checked_as_it_is, 2)
+{
+	struct agent *agent;
+
+	oversight_world_begin(_i == 0 ?
+		"check_command = \"true\"\n" :
+		"check_command = \"test ! -e one.txt\"\n");
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	for (int n = 1; n <= 10; n++) {
+		oversight_world_talk(auto_world_turn(n), WORDS);
+		oversight_world_lacks(oversight_world_sent_back(n), REDIRECT);
+	}
+	floor_has(oversight_world_recorded("intervention", NULL),
+	    "\"level\":\"check\"");
+	agent = auto_world_turn(11);
+	oversight_world_talk(agent, WORDS);
+	fake_session_turn_ends(agent->session, "It is done.");
+	if (_i == 0) {
+		auto_world_wait_done();
+		auto_world_filed("t1 landed; ");
+		return;
+	}
+	oversight_world_parked();
+	floor_has(task()->reason, "turns with words only");
+	ck_assert_int_eq(task()->attempts, 1);
+}
+
 /* --- burn ------------------------------------------------------------ */
 
 #define BURN         \

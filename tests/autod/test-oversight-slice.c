@@ -141,6 +141,58 @@ TEST(a_redirection_that_does_not_help_interrupts)
 	ck_assert_int_eq(count, 1); /* it is the same one */
 }
 
+static void
+call_again(struct agent *agent, int n)
+{
+	cleanup_free char *call = xasprintf(
+	    "{\"type\":\"assistant\",\"message\":{\"id\":\"m%d\",\"content\":"
+	    "[{\"type\":\"tool_use\",\"id\":\"c%d\",\"name\":\"Bash\","
+	    "\"input\":{\"command\":\"make test\"}}]}}",
+	    n, n);
+	cleanup_free char *answer =
+	    xasprintf("{\"type\":\"user\",\"message\":{\"content\":[{\"type\":"
+		      "\"tool_result\",\"tool_use_id\":\"c%d\",\"content\":"
+		      "\"1 test failed in %d ms\"}]}}",
+		n, n);
+
+	oversight_world_talk(agent, call);
+	oversight_world_talk(agent, answer);
+	fake_session_progresses(agent->session);
+}
+
+/* The transcript says what was called and answered while the turn goes on:
+ * thirty calls without news warn, sixty redirect, and no more than that. In the
+ * first part a file was changed. */
+TEST(calls_without_news_are_told_in_the_turn)
+{
+	static const char *const told[] = { "", WARNING, REDIRECT, "", "" };
+	struct agent *agent = oversight_world_begin_turn("");
+	const char *text;
+	int count;
+
+	for (size_t part = 0; part < nitems(told); part++) {
+		for (int i = 1; i <= 30; i++)
+			call_again(agent, (int)part * 30 + i);
+		floor_world_wait(
+		    is_recorded, &(struct wanted){ .count = (int)part + 1 });
+		floor_world_settle();
+		text = tool_ends(agent, "{}");
+		if (told[part][0] == '\0') {
+			ck_assert_str_eq(text, "");
+			continue;
+		}
+		floor_has(text, told[part]);
+		floor_has(text, "make test: 30 times");
+	}
+	text = oversight_world_recorded("iteration", &count);
+	floor_has(text, "\"calls\":[[");
+	floor_has(text, "\"part\":true");
+	oversight_world_recorded("intervention", &count);
+	ck_assert_int_eq(count, 2);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	ck_assert_int_eq(fake_session_launches(agent->session), 1);
+}
+
 /* It has ended by itself when Escape comes, with work that could land. */
 TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 {

@@ -30,8 +30,8 @@
 static const char *const titles[STEP_COUNT] = {
 	[STEP_NONE] = "oversight has seen something",
 	[STEP_LOG] = "oversight has seen something",
-	[STEP_CHECK] = "oversight has work checked as it is",
 	[STEP_WARN] = "oversight has warned a worker",
+	[STEP_CHECK] = "oversight has work checked as it is",
 	[STEP_REDIRECT] = "oversight has redirected a worker",
 	[STEP_RESTART] = "oversight has begun a fresh session",
 	[STEP_RETRY] = "oversight has begun a new attempt",
@@ -260,7 +260,8 @@ oversight_act_log(
 	for (int i = 0; i < DETECTION_TYPES; i++) {
 		struct detection d;
 
-		if ((w->due[i] > STEP_CHECK && !is_observed(floor)) ||
+		if ((w->due[i] != STEP_LOG && w->due[i] != STEP_CHECK &&
+			!is_observed(floor)) ||
 		    !describe(w, i, &d))
 			continue;
 		if (!is_observed(floor))

@@ -241,7 +241,7 @@ tell(struct oversight_floor *floor, struct watched *w, struct agent *agent,
 	if (oversight_act_stop(floor, w, agent, NULL))
 		return;
 	due = watched_due(w, &type);
-	if (due <= STEP_CHECK)
+	if (due <= STEP_LOG || due == STEP_CHECK)
 		clock->due_ms = 0;
 	else if (clock->due_ms == 0)
 		clock->due_ms = clock_mono_ms();

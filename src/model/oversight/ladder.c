@@ -16,8 +16,8 @@
 const char *const progress_step_words[] = {
 	[STEP_NONE] = "none",
 	[STEP_LOG] = "log",
-	[STEP_CHECK] = "check",
 	[STEP_WARN] = "warn",
+	[STEP_CHECK] = "check",
 	[STEP_REDIRECT] = "redirect",
 	[STEP_RESTART] = "restart",
 	[STEP_RETRY] = "retry",
@@ -133,7 +133,7 @@ progress_telling(enum progress_step due, int64_t waited_ms, int64_t slice_ms)
 {
 	int64_t patience = slice_ms;
 
-	if (due <= STEP_CHECK)
+	if (due <= STEP_LOG || due == STEP_CHECK)
 		return TELLING_NOTHING;
 	if (due > STEP_REDIRECT)
 		return TELLING_INTERRUPT;

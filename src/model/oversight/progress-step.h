@@ -7,9 +7,9 @@
 enum progress_step {
 	STEP_NONE,
 	STEP_LOG, /* record it */
-	STEP_CHECK, /* have the work checked as it is, and land it if it
-		     * passes */
 	STEP_WARN, /* add a warning to the next prompt */
+	STEP_CHECK, /* have the work checked as it is, and land it if it
+		     * passes: the session is told nothing */
 	STEP_REDIRECT, /* have another approach taken */
 	STEP_RESTART, /* a fresh session that starts with what was learned */
 	STEP_RETRY, /* the same in a new attempt by another worker: for silence,

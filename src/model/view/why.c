@@ -73,9 +73,9 @@ static const struct {
 } steps[STEP_COUNT] = {
 	[STEP_NONE] = { "its work was looked at", "nothing was done" },
 	[STEP_LOG] = { "it was noted about its work", "it was noted" },
+	[STEP_WARN] = { "its worker was warned", "it was warned" },
 	[STEP_CHECK] = { "its work is to be checked as it is",
 	    "its work is to be checked as it is" },
-	[STEP_WARN] = { "its worker was warned", "it was warned" },
 	[STEP_REDIRECT] = { "its worker was told to change its approach",
 	    "it was interrupted and told to continue" },
 	[STEP_RESTART] = { "a fresh session goes on with it",
