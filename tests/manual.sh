@@ -152,7 +152,7 @@ unlisted_classes() {
 	done
 }
 
-echo 1..16
+echo 1..17
 
 sed -n '/^\.\\" BEGIN KEYS/,/^\.\\" END KEYS/p' man/llmc.conf.5 |
 	sed '1d;$d' >"$scratch/keys"
@@ -161,6 +161,12 @@ verdict "llmc.conf.5 has the keys of llmc config doc --format mdoc" \
 	"$(differs "$scratch/keys" "$scratch/mdoc")"
 
 "$llmc" config doc >"$scratch/toml"
+sed -n '/^\.\\" BEGIN TABLE/,/^\.\\" END TABLE/p' man/overseer.8 |
+	sed '1,2d' | sed '/^\.Ed$/,$d' >"$scratch/states"
+"$build/src/overseer/overseer" --table >"$scratch/table"
+verdict "overseer(8) has the table of overseer --table" \
+	"$(differs "$scratch/states" "$scratch/table")"
+
 verdict "examples/config.toml is what llmc config doc prints" \
 	"$(differs examples/config.toml "$scratch/toml")"
 

@@ -152,11 +152,24 @@ note_end(struct overseer *o, int status, const char *words)
 	log_info("the daemon (pid %d) %s", (int)d->ref.pid, words);
 }
 
+void
+daemon_process_tell_end(struct overseer *o)
+{
+	const struct daemon_process *d = &o->daemon;
+
+	if (d->told_to_end)
+		HAPPENS(o, WHEN_ENDED);
+	else if (!d->adopted && !d->ready && daemon_lock_is_held(o))
+		HAPPENS(o, WHEN_BEATEN);
+	else
+		HAPPENS(o, WHEN_DIED);
+}
+
 static void
 gone(struct overseer *o, int status, const char *words)
 {
 	note_end(o, status, words);
-	o->daemon.ended(o);
+	daemon_process_tell_end(o);
 }
 
 static void
@@ -244,11 +257,11 @@ on_kill_over(void *arg)
 		buf_addf(&words, ", in %s", place.data);
 	buf_adds(&words,
 	    "). Most often a disk or network file system does not answer.");
-	if (o->stopping) {
+	if (o->state == STATE_STOPPING) {
 		buf_adds(&words, " It is left as it is.");
-		ending_begin(o,
-		    o->forced ? OVERSEER_FORCED : OVERSEER_UNREPAIRED,
-		    words.data);
+		HAPPENS(o, WHEN_OVER,
+		    .status = o->forced ? OVERSEER_FORCED : OVERSEER_UNREPAIRED,
+		    .words = words.data);
 		return;
 	}
 	buf_adds(&words,
@@ -473,7 +486,7 @@ spawn(struct overseer *o, struct child_spec *spec, struct err *err)
 
 /* False: it has ended already. */
 static bool
-start(struct overseer *o, daemon_ended_fn *ended)
+start(struct overseer *o)
 {
 	struct daemon_process *d = &o->daemon;
 	cleanup_free char *failure = overseer_path(o, "failure.json");
@@ -495,7 +508,6 @@ start(struct overseer *o, daemon_ended_fn *ended)
 	    (const char *const[]){ path, FD_CHANNEL_VARIABLE "=9", NULL };
 	daemon_process_release(d);
 	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
-	d->ended = ended;
 	d->started_ms = clock_mono_ms();
 	said = open_said(o, &empties);
 	spec.output_fd = said > 0 ? said : 0;
@@ -509,7 +521,6 @@ start(struct overseer *o, daemon_ended_fn *ended)
 	if (file_exists(failure))
 		unlink(failure); /* an earlier one's; this one may die before
 				  * it can */
-	overseer_set_state(o, STATE_STARTING);
 	if (spawn(o, &spec, &err) < 0) {
 		note_end(o, 127, err.msg);
 		return false;
@@ -543,8 +554,7 @@ find(struct procref *ref, struct json_object *json)
 
 /* Takes ref and instance over. */
 static void
-adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s,
-    daemon_ended_fn *ended)
+adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 {
 	struct daemon_process *d = &o->daemon;
 	int64_t age;
@@ -552,7 +562,6 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s,
 
 	daemon_process_release(d);
 	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
-	d->ended = ended;
 	d->ref = *ref;
 	d->alive = d->adopted = true;
 	d->instance = instance;
@@ -568,7 +577,6 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s,
 		    o->loop, o->daemon.ref.pidfd, LOOP_READ, on_pidfd, o);
 	console_say(o, CONSOLE_GREEN, "Took over the running daemon (pid %d).",
 	    (int)d->ref.pid);
-	overseer_set_state(o, STATE_STARTING);
 	overseer_register(o);
 }
 
@@ -609,7 +617,7 @@ verify(const struct overseer *o, struct procref *ref,
 }
 
 int
-daemon_process_take(struct overseer *o, daemon_ended_fn *ended, struct err *err)
+daemon_process_take(struct overseer *o, struct err *err)
 {
 	struct procref ref = PROCREF_INIT;
 	cleanup_json struct json_object *daemon = NULL;
@@ -619,14 +627,14 @@ daemon_process_take(struct overseer *o, daemon_ended_fn *ended, struct err *err)
 		o->take_ms = 0;
 		if (o->daemon.beaten) /* so that was not why it failed */
 			return DAEMON_ENDED;
-		return start(o, ended) ? DAEMON_TAKEN : DAEMON_ENDED;
+		return start(o) ? DAEMON_TAKEN : DAEMON_ENDED;
 	}
 	r = verify(o, &ref, &daemon, err);
 	if (r == 0) {
 		o->take_ms = 0;
 		adopt(o, &ref,
 		    xstrdup(json_string_or(daemon, "instance_id", "")),
-		    json_int_or(daemon, "start_time_unix", 0), ended);
+		    json_int_or(daemon, "start_time_unix", 0));
 		return DAEMON_TAKEN;
 	}
 	procref_release(&ref);
@@ -643,8 +651,7 @@ daemon_process_take(struct overseer *o, daemon_ended_fn *ended, struct err *err)
 }
 
 bool
-daemon_process_adopt(
-    struct overseer *o, struct json_object *daemon, daemon_ended_fn *ended)
+daemon_process_adopt(struct overseer *o, struct json_object *daemon)
 {
 	struct procref ref = PROCREF_INIT;
 
@@ -652,6 +659,6 @@ daemon_process_adopt(
 		procref_release(&ref);
 		return false;
 	}
-	adopt(o, &ref, NULL, json_int_or(daemon, "started_unix", 0), ended);
+	adopt(o, &ref, NULL, json_int_or(daemon, "started_unix", 0));
 	return true;
 }

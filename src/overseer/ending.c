@@ -38,10 +38,7 @@ ending_begin(struct overseer *o, int status, const char *why)
 	cleanup_free char *file = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (o->state == STATE_TERMINATED)
-		return;
 	o->exit_status = status;
-	o->state = STATE_TERMINATED;
 	notify_service("STOPPING=1");
 	if (status == OVERSEER_SPIRAL) {
 		struct spiral_event event = {

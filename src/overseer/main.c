@@ -10,7 +10,7 @@ static const char usage[] =
     "                [--post-accept-command CMD] [--json]\n"
     "       overseer [--root DIR] --clear REASON [--json]\n"
     "       overseer [--root DIR] --check [--json]\n"
-    "       overseer --help | --version\n";
+    "       overseer --help | --table | --version\n";
 
 /* Take the option at argv[i]; the number of words used, 0 when it is unknown or
  * has no value. */
@@ -59,6 +59,13 @@ main(int argc, char **argv)
 	for (int i = 1, taken; i < argc; i += taken) {
 		if (strcmp(argv[i], "--version") == 0) {
 			puts("overseer " LLMC_VERSION);
+			return 0;
+		}
+		if (strcmp(argv[i], "--table") == 0) {
+			cleanup_buf struct buf table = BUF_INIT;
+
+			overseer_table_print(&table);
+			fputs(table.data, stdout);
 			return 0;
 		}
 		if (strcmp(argv[i], "--help") == 0) {

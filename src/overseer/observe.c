@@ -23,8 +23,6 @@
 #define PRESSURE      60.0 /* percent of time that a process waits for the CPU */
 #define STALL_LOOKS   6 /* in a stall timeout */
 
-static void look(struct overseer *o);
-
 static int64_t
 limit(const struct overseer *o, const char *key)
 {
@@ -51,7 +49,7 @@ on_log_line(const char *line, size_t len, bool cut, void *arg)
 	    !health_read_line(line, level, o->daemon.ref.pid,
 		old ? s->since : NULL, &s->complaint))
 		return;
-	look(o);
+	observe_look(o);
 }
 
 static void
@@ -259,9 +257,7 @@ become_ready(struct overseer *o)
 	d->ready = true;
 	o->sight.restarted_ms = 0;
 	o->sight.moved_ms = clock_mono_ms();
-	console_say(o, CONSOLE_GREEN, "The daemon is running (pid %d).",
-	    (int)d->ref.pid);
-	overseer_set_state(o, STATE_RUNNING);
+	HAPPENS(o, WHEN_READY);
 }
 
 static int64_t
@@ -288,7 +284,7 @@ next_look_ms(const struct overseer *o)
 static void
 on_look_due(void *arg)
 {
-	look(arg);
+	observe_look(arg);
 }
 
 static void
@@ -310,15 +306,8 @@ judge(const struct overseer *o, const struct health_facts *facts)
 	return health_judge(facts, &limits);
 }
 
-static void
-on_reread(struct overseer *o, const struct err *err)
-{
-	(void)err;
-	look(o);
-}
-
-static void
-look(struct overseer *o)
+void
+observe_look(struct overseer *o)
 {
 	cleanup_free char *declared = NULL;
 	struct health_facts facts;
@@ -354,7 +343,7 @@ look(struct overseer *o)
 	if (verdict == HEALTH_STALLED && !o->sight.reread) {
 		/* The daemon may have been given more time meanwhile. */
 		o->sight.reread = true;
-		overseer_reload(o, on_reread);
+		overseer_reload(o, true);
 		return;
 	}
 	o->sight.reread = false;
@@ -378,28 +367,25 @@ look(struct overseer *o)
 	}
 	if (verdict == HEALTH_COMPLAINED && o->sight.failure)
 		verdict = HEALTH_FAILED; /* the typed record says more */
-	o->sight.on_verdict(o, verdict,
-	    verdict == HEALTH_COMPLAINED   ? facts.complaint :
-		verdict == HEALTH_COMPLETE ? declared :
-					     NULL);
+	HAPPENS(o,
+	    verdict == HEALTH_COMPLETE || verdict == HEALTH_STOPPED_BY_US ?
+		WHEN_COMPLETE :
+		o->daemon.alive ? WHEN_FAILING :
+				  WHEN_FAILED,
+	    .verdict = verdict,
+	    .words = verdict == HEALTH_COMPLAINED ? facts.complaint :
+		verdict == HEALTH_COMPLETE        ? declared :
+						    NULL);
 }
 
 void
-observe_look(struct overseer *o, observe_fn *on_verdict)
-{
-	o->sight.on_verdict = on_verdict;
-	look(o);
-}
-
-void
-observe_begin(struct overseer *o, observe_fn *on_verdict)
+observe_begin(struct overseer *o)
 {
 	cleanup_free char *log = overseer_path(o, "logs/autod.log");
 	bool past = o->sight.tail == NULL && o->daemon.adopted;
 	struct err err = { 0 };
 
 	observe_end(o);
-	o->sight.on_verdict = on_verdict;
 	if (past) {
 		struct sight *s = &o->sight;
 		int64_t age = clock_mono_ms() - o->daemon.started_ms;
@@ -423,11 +409,8 @@ void
 observe_end(struct overseer *o)
 {
 	struct tail *tail = o->sight.tail;
-	observe_fn *on_verdict = o->sight.on_verdict;
 
 	loop_timer_free(take_ptr(&o->sight.look));
 	buf_release(&o->sight.complaint);
-	o->sight = (struct sight){
-		.tail = tail, .on_verdict = on_verdict, .complaint = BUF_INIT
-	};
+	o->sight = (struct sight){ .tail = tail, .complaint = BUF_INIT };
 }

@@ -21,12 +21,12 @@
  *   repair.c          a repair, from its place to its outcome; what its
  *                     agent is told; a fix made in a worktree onto the default
  *                     branch
- *   respond.c         what is done about a verdict (model/records/remedy), and
- *                     about what an earlier overseer left
+ *   respond.c         the acts of the table (overseer-table.h): what is done
+ *                     about each event, and about what an earlier overseer left
  *   overseer.c        the run: how it begins; what would make a start useless
  *
- * Each calls only those above it in this list. What happens later comes back by
- * a callback: the end of the daemon, a verdict, the end of a repair.
+ * Each calls only those above it in this list. What happens later comes back as
+ * an event (HAPPENS): the end of the daemon, a verdict, a signal.
  */
 #ifndef OVERSEER_PRIVATE_H
 #define OVERSEER_PRIVATE_H
@@ -37,6 +37,7 @@
 #include "health.h"
 #include "identity.h"
 #include "operation.h"
+#include "overseer-table.h"
 #include "procref.h"
 #include "client.h"
 #include "remedy.h"
@@ -70,11 +71,7 @@ struct tmux;
 struct transcript;
 struct writer;
 
-/* The daemon has ended. */
-typedef void daemon_ended_fn(struct overseer *o);
-
 struct daemon_process {
-	daemon_ended_fn *ended;
 	struct child *child; /* NULL when adopted or gone */
 	struct procref ref;
 	struct loop_watch *watch; /* of an adopted one */
@@ -101,13 +98,8 @@ struct daemon_process {
 		.ref = PROCREF_INIT, .status = -1, .life = -1 \
 	}
 
-/* Something must be done about it; words: NULL = those of the verdict. */
-typedef void
-observe_fn(struct overseer *o, enum health_verdict verdict, const char *words);
-
 /* What was seen of it last. */
 struct sight {
-	observe_fn *on_verdict;
 	struct tail *tail; /* autod.log */
 	struct buf complaint;
 	int64_t past; /* bytes of the log from before it was taken over */
@@ -155,16 +147,6 @@ enum overseer_exit {
 	OVERSEER_FORCED = 130,
 };
 
-enum overseer_state {
-	STATE_STARTING, /* the daemon */
-	STATE_RUNNING,
-	STATE_ENDING_DAEMON, /* it is being terminated */
-	STATE_REMEDIATING,
-	STATE_WAITING, /* before the next start */
-	STATE_TERMINATED,
-	STATE_COUNT
-};
-
 struct overseer_options {
 	const char *root;
 	const char *concurrency, *task_pool_command, *post_accept_command;
@@ -175,20 +157,38 @@ struct overseer_options {
 
 #define OVERSEER_EVENTS 10 /* shown by llmc status */
 
-/* err->code is 0 when they are in effect. */
-typedef void overseer_reload_fn(struct overseer *o, const struct err *err);
+/* An event, with what comes with it; the rest is 0. */
+struct occurrence {
+	enum overseer_event event;
+	enum health_verdict verdict; /* of WHEN_COMPLETE to WHEN_FAILED */
+	const char *words; /* of these, NULL = those of the verdict; or why it
+			    * is over, NULL = no person is needed */
+	enum overseer_exit status; /* of WHEN_OVER */
+	int64_t delay_ms; /* of WHEN_RESTART and WHEN_RESET */
+	const struct spiral_event *repair; /* of WHEN_REPAIRED */
+	const struct err *err; /* of WHEN_SETTINGS; code 0: in effect */
+};
+
+typedef void
+overseer_happens_fn(struct overseer *o, const struct occurrence *what);
+
+/* HAPPENS(o, WHEN_OVER, .status = OVERSEER_REFUSED, .words = why) */
+#define HAPPENS(o, ...) \
+	(o)->happens((o), &(struct occurrence){ .event = __VA_ARGS__ })
 
 struct overseer {
+	overseer_happens_fn *happens; /* respond_happens() */
 	const struct overseer_options *options;
 	struct loop *loop;
 	struct workspace workspace;
 	struct procref self; /* who writes overseer.json is another process */
 	struct settings *settings;
 	struct config_read *reader;
-	overseer_reload_fn *reloaded; /* when it has read; NULL = none */
+	bool settings_awaited; /* WHEN_SETTINGS tells when they are read */
 	struct tmux *tmux;
 	struct git *git;
 	enum overseer_state state;
+	enum overseer_state stopped_in; /* while we stop: the state before */
 	int lock;
 	char *instance;
 	int64_t started_unix;
@@ -231,8 +231,7 @@ struct overseer {
 				     * written with; NULL = none */
 	bool changed; /* what overseer.json tells */
 	struct loop_signal *signals[4];
-	bool stopping; /* a person wants us to end */
-	bool forced; /* at once */
+	bool forced; /* a person wants us to end at once */
 	bool over; /* nothing is left to do */
 	struct session_sweep *sweep; /* of sessions without an owner */
 	int sweep_lock; /* the daemon's, meanwhile; -1 = not taken */
@@ -243,7 +242,6 @@ struct overseer {
 /* --- registration.c: what state it is in, for others to read. */
 
 void overseer_set_state(struct overseer *o, enum overseer_state state);
-const char *overseer_state_name(enum overseer_state state);
 
 /* Something that overseer.json tells has changed; it is written, with evidence
  * and history, after this pass of the loop, which does not wait for the disk
@@ -276,9 +274,9 @@ void kept_listener_release(struct kept_listener *kept);
 
 /* When it begins, after they have been checked. */
 int overseer_load_settings(struct overseer *o, struct err *err);
-/* Again; the old ones stay when the new are wrong or not accepted. then (may be
- * NULL) is called after that, from here or later. */
-void overseer_reload(struct overseer *o, overseer_reload_fn *then);
+/* Again; the old ones stay when the new are wrong or not accepted.
+ * WHEN_SETTINGS follows if it is awaited, from here or later. */
+void overseer_reload(struct overseer *o, bool awaited);
 
 /*
  * --- writer.c
@@ -325,8 +323,8 @@ void overseer_tell(struct overseer *o, const struct notice *notice);
 
 /* --- ending.c: how it ends, and what it does not leave behind. */
 
-/* End with this exit status; why: words for one that needs a person. Sessions
- * that a dead daemon left are ended first. */
+/* End with this exit status, in STATE_TERMINATED; why: words for one that needs
+ * a person. Sessions that a dead daemon left are ended first. */
 void ending_begin(struct overseer *o, int status, const char *why);
 
 /* --- daemon-process.c: the daemon's process: started, watched, ended. */
@@ -346,18 +344,19 @@ void daemon_process_release(struct daemon_process *process);
 /* Start it, or take over who holds its lock. Negative errno: refused, with the
  * reason. */
 enum daemon_take {
-	DAEMON_TAKEN, /* it runs; ended is called when it does not any more */
-	DAEMON_ENDED, /* it has ended already, and ended is not called */
+	DAEMON_TAKEN, /* it runs; an event tells when it does not any more */
+	DAEMON_ENDED, /* it has ended already: daemon_process_tell_end() */
 	DAEMON_LATER, /* who holds the lock may register in a moment: again */
 };
 
-int daemon_process_take(
-    struct overseer *o, daemon_ended_fn *ended, struct err *err);
+int daemon_process_take(struct overseer *o, struct err *err);
+
+/* That it has ended is an event: WHEN_ENDED, WHEN_DIED or WHEN_BEATEN. */
+void daemon_process_tell_end(struct overseer *o);
 
 /* Take over the one that an earlier overseer has recorded; false when that is
  * gone. */
-bool daemon_process_adopt(
-    struct overseer *o, struct json_object *daemon, daemon_ended_fn *ended);
+bool daemon_process_adopt(struct overseer *o, struct json_object *daemon);
 
 bool daemon_lock_is_held(const struct overseer *o);
 
@@ -368,11 +367,11 @@ void daemon_evidence_read(struct overseer *o);
 
 /* --- observe.c: what is seen of the daemon, turned into a verdict. */
 
-/* A daemon runs: it is looked at until a verdict, which may come at once. */
-void observe_begin(struct overseer *o, observe_fn *on_verdict);
+/* A daemon runs: it is looked at until a verdict. */
+void observe_begin(struct overseer *o);
 void observe_end(struct overseer *o);
-/* Look now. */
-void observe_look(struct overseer *o, observe_fn *on_verdict);
+/* Look now; a verdict about which something must be done is an event. */
+void observe_look(struct overseer *o);
 /* Has it reported a failure of its own? Class and words are taken. */
 bool observe_failure(struct overseer *o);
 
@@ -549,14 +548,15 @@ void repair_stop(struct overseer *o, bool now);
 bool repair_home(void *arg, const char *dir, struct git_home *ret_home);
 int repair_box(void *arg, const char *dir, char ***ret_prefix, struct err *err);
 
-/* --- respond.c: what is done about a verdict (model/records/remedy). */
+/* --- respond.c: what is done about an event (overseer-table.h). */
 
 /* Begin with what an earlier overseer left, or with a new daemon. Negative
  * errno: refused, with the reason. */
 int respond_begin(struct overseer *o, struct err *err);
 
-/* The daemon's process is gone. */
-void respond_ended(struct overseer *o);
+/* What the overseer does is in the table; ACT_UNSET and ACT_NONE have none. */
+overseer_happens_fn respond_happens;
+extern overseer_happens_fn *const respond_acts[ACT_COUNT];
 
 /* --- overseer.c: the run itself. */
 

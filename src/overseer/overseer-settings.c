@@ -33,10 +33,11 @@ static void
 on_config(const struct buf *config, const struct err *err, void *arg)
 {
 	struct overseer *o = arg;
-	overseer_reload_fn *then = take_ptr(&o->reloaded);
+	bool awaited = o->settings_awaited;
 	struct settings *fresh = NULL;
 	struct err wrong = { 0 };
 
+	o->settings_awaited = false;
 	if (config == NULL)
 		wrong = *err;
 	else
@@ -50,15 +51,15 @@ on_config(const struct buf *config, const struct err *err, void *arg)
 		o->settings = fresh;
 		people_settings(o->people, fresh);
 	}
-	if (then != NULL)
-		then(o, &wrong);
+	if (awaited)
+		HAPPENS(o, WHEN_SETTINGS, .err = &wrong);
 }
 
 void
-overseer_reload(struct overseer *o, overseer_reload_fn *then)
+overseer_reload(struct overseer *o, bool awaited)
 {
-	if (then != NULL)
-		o->reloaded = then;
+	if (awaited)
+		o->settings_awaited = true;
 	config_read_begin(o->reader);
 }
 

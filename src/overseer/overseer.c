@@ -34,70 +34,32 @@ static int start_check_only(struct overseer *o);
 
 /* --- the beginning --------------------------------------------------- */
 
-/* Ctrl-C; the second one is for those in a hurry. */
 static void
 on_stop_signal(int signo, void *arg)
 {
 	struct overseer *o = arg;
 
 	(void)signo;
-	if (o->stopping || o->state == STATE_TERMINATED) {
-		o->forced = true;
-		if (o->exit_status == OVERSEER_STOPPED)
-			o->exit_status = OVERSEER_FORCED;
-		if (o->sweep != NULL)
-			session_sweep_hurry(o->sweep);
-		if (o->state != STATE_TERMINATED && o->daemon.alive)
-			daemon_process_end(o, true);
-		console_say(o, CONSOLE_YELLOW, "Stopping at once.");
-		if (o->state == STATE_TERMINATED)
-			return;
-		repair_stop(o, true);
-		if (!o->daemon.alive)
-			respond_ended(o);
-		return;
-	}
-	o->stopping = true;
-	if (o->repair == NULL && o->daemon.alive)
-		daemon_process_end(o, false);
-	if (o->state == STATE_TERMINATED)
-		return; /* a daemon that nothing ends was left */
-	console_say(o, CONSOLE_PLAIN,
-	    "Stopping the daemon. Press Ctrl-C again to stop at once.");
-	loop_timer_free(take_ptr(&o->delay));
-	if (o->repair != NULL)
-		repair_stop(o, false);
-	else if (!o->daemon.alive)
-		respond_ended(o);
+	HAPPENS(o, WHEN_STOP);
 }
 
 static void
 on_reload_signal(int signo, void *arg)
 {
+	struct overseer *o = arg;
+
 	(void)signo;
-	overseer_reload(arg, NULL);
+	HAPPENS(o, WHEN_RELOAD);
 }
 
-/* llmc restart. What is being repaired, or waited for, is not in any file that
- * the next program could go on from. */
+/* llmc restart. */
 static void
 on_restart_signal(int signo, void *arg)
 {
 	struct overseer *o = arg;
 
 	(void)signo;
-	if (o->stopping || o->over ||
-	    (o->state != STATE_STARTING && o->state != STATE_RUNNING) ||
-	    o->daemon.told_to_end || o->take_ms > 0 || o->program == NULL) {
-		console_say(o, CONSOLE_YELLOW,
-		    "llmc restart: not now; this overseer goes on as it is.");
-		return;
-	}
-	console_say(o, CONSOLE_PLAIN,
-	    "llmc restart: the overseer's program on disk takes over.");
-	o->again = true;
-	overseer_register(o);
-	loop_stop(o->loop, OVERSEER_ERROR);
+	HAPPENS(o, WHEN_UPGRADE);
 }
 
 /* A child that a killed overseer was just starting holds its lock until it
@@ -355,7 +317,8 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 	struct err err = { 0 };
 	int r;
 
-	*o = (struct overseer){ .options = options,
+	*o = (struct overseer){ .happens = respond_happens,
+		.options = options,
 		.lock = -1,
 		.sweep_lock = -1,
 		.self = PROCREF_INIT,

@@ -6,21 +6,6 @@
 #include "version.h"
 #include "workspace.h"
 
-static const char *const state_words[STATE_COUNT] = {
-	[STATE_STARTING] = "Starting",
-	[STATE_RUNNING] = "Running",
-	[STATE_ENDING_DAEMON] = "Ending the daemon",
-	[STATE_REMEDIATING] = "Remediating",
-	[STATE_WAITING] = "Waiting",
-	[STATE_TERMINATED] = "Terminated",
-};
-
-const char *
-overseer_state_name(enum overseer_state state)
-{
-	return state_words[state];
-}
-
 char *
 overseer_path(const struct overseer *o, const char *name)
 {
@@ -50,11 +35,14 @@ overseer_write_registration(const struct overseer *o, struct err *err)
 	cleanup_free char *file = overseer_path(o, "overseer.json");
 	cleanup_json struct json_object *json = procref_to_json(&o->self);
 	struct json_object *events = json_object_new_array();
+	bool stopping = o->state == STATE_STOPPING;
 
 	json_set_int(json, "start_time_unix", o->started_unix);
 	json_set_string(json, "instance_id", o->instance);
-	json_set_string(json, "state", state_words[o->state]);
-	json_set_bool(json, "stopping", o->stopping);
+	/* The next overseer has to know what this one was at. */
+	json_set_string(json, "state",
+	    overseer_state_name(stopping ? o->stopped_in : o->state));
+	json_set_bool(json, "stopping", stopping);
 	json_set_int(json, "attempt", o->attempt);
 	json_set_string(json, "failure", o->words);
 	json_set_string(json, "verdict",
@@ -98,8 +86,10 @@ overseer_owns_root(const struct overseer *o)
 void
 overseer_set_state(struct overseer *o, enum overseer_state state)
 {
+	if (state == STATE_STOPPING)
+		o->stopped_in = o->state;
 	o->state = state;
-	log_info("state: %s", state_words[state]);
+	log_info("state: %s", overseer_state_name(state));
 	if (state != STATE_STARTING) /* written when it has been started */
 		overseer_register(o);
 }

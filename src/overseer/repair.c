@@ -581,7 +581,6 @@ repair_begin(struct overseer *o, repair_ended_fn *ended)
 	cleanup_free char *name = NULL;
 
 	o->attempt++;
-	overseer_set_state(o, STATE_REMEDIATING);
 	console_say(o, CONSOLE_RED, "⚠ Entering remediation mode...");
 	o->repair = r;
 	r->overseer = o;

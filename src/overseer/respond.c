@@ -10,6 +10,7 @@
 #include "moment.h"
 #include "people.h"
 #include "overseer-private.h"
+#include "session-sweep.h"
 #include "settings-table.h"
 #include "settings.h"
 
@@ -20,11 +21,7 @@
 #define REGISTRATION_MAX (64 * 1024)
 #define MANUAL_MAX       (16 * 1024)
 
-static void decide(struct overseer *o, const struct err *err);
-static void on_repaired(struct overseer *o, enum repair_outcome outcome,
-    const char *words, int64_t took_ms, int64_t cost, const char *log);
-static void on_delay_over(void *arg);
-static void take_or_end(struct overseer *o);
+static void respond_record(struct overseer *o);
 
 /* True when there is one: then we end. */
 static bool
@@ -42,7 +39,7 @@ end_for_manual(struct overseer *o)
 	    "A person is needed. %s says:\n%s\nWhen you have done it, remove "
 	    "the file and start: llmc overseer",
 	    file, shown.data);
-	ending_begin(o, OVERSEER_MANUAL, why);
+	HAPPENS(o, WHEN_OVER, .status = OVERSEER_MANUAL, .words = why);
 	return true;
 }
 
@@ -195,42 +192,57 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	    -1;
 }
 
+/* The daemon says that the run is over, and so is ours. */
 static void
-on_verdict(struct overseer *o, enum health_verdict verdict, const char *words)
+act_complete(struct overseer *o, const struct occurrence *what)
 {
-	if (verdict == HEALTH_COMPLETE || verdict == HEALTH_STOPPED_BY_US) {
-		const char *why = words != NULL ? words : "it was asked to";
-		struct spiral_event event = {
-			.kind = SPIRAL_STOP,
-			.run_ms = run_ms(o),
-			.words = xstrdup(why),
-		};
+	const char *why = what->words != NULL ? what->words : "it was asked to";
+	struct spiral_event event = {
+		.kind = SPIRAL_STOP,
+		.run_ms = run_ms(o),
+		.words = xstrdup(why),
+	};
 
-		/* The daemon says that the run is over, and so is ours. */
-		remember(o, &event);
-		console_say(o, CONSOLE_PLAIN, "The daemon has ended: %s.", why);
-		ending_begin(o, OVERSEER_STOPPED, NULL);
-		return;
-	}
-	/* The signal first; its end comes through the loop. */
-	if (o->daemon.alive)
-		daemon_process_end(o, false);
-	daemon_evidence_begin(o);
-	if (o->daemon.alive || verdict != HEALTH_DIED)
-		daemon_evidence_read(o);
+	remember(o, &event);
+	console_say(o, CONSOLE_PLAIN, "The daemon has ended: %s.", why);
+	ending_begin(o, OVERSEER_STOPPED, NULL);
+}
+
+static void
+begin_failure(struct overseer *o, const struct occurrence *what)
+{
 	o->failed_ms = clock_wall_ms();
-	note_failure(o, verdict, words);
-	overseer_set_state(o, STATE_ENDING_DAEMON);
+	note_failure(o, what->verdict, what->words);
 	console_say(o, CONSOLE_RED, "Failure (%s): %s",
-	    health_verdict_name(verdict), o->words);
-	if (!o->daemon.alive)
-		respond_ended(o);
+	    health_verdict_name(what->verdict), o->words);
+}
+
+/* The signal first; its end comes through the loop. */
+static void
+act_end_daemon(struct overseer *o, const struct occurrence *what)
+{
+	daemon_process_end(o, false);
+	daemon_evidence_begin(o);
+	daemon_evidence_read(o);
+	begin_failure(o, what);
+}
+
+/* A new start may come before the evidence of one that just died is read. */
+static void
+act_find_dead(struct overseer *o, const struct occurrence *what)
+{
+	daemon_evidence_begin(o);
+	if (what->verdict != HEALTH_DIED)
+		daemon_evidence_read(o);
+	begin_failure(o, what);
+	respond_record(o);
 }
 
 /* An earlier overseer was dealing with a failure, which we have read. */
 static void
-resume(struct overseer *o)
+act_resume(struct overseer *o, const struct occurrence *what)
 {
+	(void)what;
 	o->beat_age_s = -1;
 	o->daemon.ready = o->ran_ms > 0;
 	o->daemon.started_ms = clock_mono_ms() - o->ran_ms;
@@ -240,35 +252,99 @@ resume(struct overseer *o)
 	console_say(o, CONSOLE_RED,
 	    "An earlier overseer was handling a failure (%s): %s",
 	    health_verdict_name(o->verdict), o->words);
-	overseer_set_state(o, STATE_ENDING_DAEMON);
 	if (o->daemon.alive)
 		daemon_process_end(o, false);
 	else
-		respond_ended(o);
+		respond_record(o);
 }
 
-/* --- after the end of the daemon ------------------------------------- */
+/* --- the next start ---------------------------------------------------- */
 
 static void
-start_after(struct overseer *o, int64_t ms)
+on_due(void *arg)
+{
+	struct overseer *o = arg;
+
+	HAPPENS(o, WHEN_DUE);
+}
+
+static void
+act_pause(struct overseer *o, const struct occurrence *what)
 {
 	cleanup_buf struct buf until = BUF_INIT;
 	cleanup_buf struct buf pause = BUF_INIT;
 
-	overseer_set_state(o, STATE_WAITING);
 	loop_timer_free(take_ptr(&o->delay));
-	if (ms == 0) {
-		on_delay_over(o);
+	if (what->delay_ms == 0) {
+		overseer_reload(o, true);
 		return;
 	}
-	o->until_ms = clock_wall_ms() + ms;
+	o->until_ms = clock_wall_ms() + what->delay_ms;
 	moment_add(&until, o->until_ms);
-	text_add_duration(&pause, ms);
+	text_add_duration(&pause, what->delay_ms);
 	console_say(o, CONSOLE_YELLOW,
 	    "Waiting %s, until %s, before the daemon is started again: it "
 	    "keeps failing.",
 	    pause.data, until.data);
-	o->delay = loop_after(o->loop, ms, on_delay_over, o);
+	o->delay = loop_after(o->loop, what->delay_ms, on_due, o);
+}
+
+static void
+act_read(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	o->until_ms = 0;
+	overseer_reload(o, true);
+}
+
+/* Start it, or take over who holds its lock, now or a little later. Negative
+ * errno: refused, with the reason. */
+static int
+take(struct overseer *o, struct err *err)
+{
+	int r = daemon_process_take(o, err);
+
+	if (r == DAEMON_TAKEN)
+		observe_begin(o);
+	else if (r == DAEMON_ENDED)
+		daemon_process_tell_end(o);
+	else if (r == DAEMON_LATER)
+		loop_timer_set(&o->delay, o->loop, TAKE_LOOK_MS, on_due, o);
+	return r < 0 ? r : 0;
+}
+
+static void
+act_take(struct overseer *o, const struct occurrence *what)
+{
+	struct err err = { 0 };
+
+	(void)what;
+	observe_end(o);
+	if (take(o, &err) < 0)
+		HAPPENS(
+		    o, WHEN_OVER, .status = OVERSEER_REFUSED, .words = err.msg);
+}
+
+static void
+act_take_other(struct overseer *o, const struct occurrence *what)
+{
+	o->daemon.beaten = true;
+	act_take(o, what);
+}
+
+static void
+act_say_ready(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	console_say(o, CONSOLE_GREEN, "The daemon is running (pid %d).",
+	    (int)o->daemon.ref.pid);
+}
+
+static void
+act_look(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	observe_look(o);
 }
 
 /* True when the settings may not be used: a daemon would refuse them, and a
@@ -283,25 +359,15 @@ end_for_settings(struct overseer *o, const struct err *err)
 	why = xasprintf(
 	    "The daemon is not started again: %s, then: llmc overseer",
 	    err->msg);
-	ending_begin(o, OVERSEER_UNREPAIRED, why);
+	HAPPENS(o, WHEN_OVER, .status = OVERSEER_UNREPAIRED, .words = why);
 	return true;
 }
 
 static void
-on_settings(struct overseer *o, const struct err *err)
+act_start(struct overseer *o, const struct occurrence *what)
 {
-	if (!o->stopping && o->state == STATE_WAITING &&
-	    !end_for_settings(o, err) && !end_for_manual(o))
-		take_or_end(o);
-}
-
-static void
-on_delay_over(void *arg)
-{
-	struct overseer *o = arg;
-
-	o->until_ms = 0;
-	overseer_reload(o, on_settings);
+	if (!end_for_settings(o, what->err) && !end_for_manual(o))
+		act_take(o, what);
 }
 
 /* --- a stall: the workers that stand still are set back -------------- */
@@ -334,14 +400,36 @@ reset_next(struct resets *r)
 		"reset", name, "--yes", "--failed", o->words, NULL };
 	struct child_spec spec = { .argv = argv, .deadline_ms = RESET_MS };
 
-	if (name != NULL && !o->stopping &&
+	if (name != NULL && o->state == STATE_ENDING_DAEMON &&
 	    child_spawn(o->loop, &spec, on_reset, r, NULL, NULL) == 0)
 		return;
-	if (!o->stopping && o->state != STATE_TERMINATED)
-		start_after(o, r->delay_ms);
+	HAPPENS(o, WHEN_RESTART, .delay_ms = r->delay_ms);
 	strv_free(r->names);
 	free(r);
 }
+
+static void
+act_reset(struct overseer *o, const struct occurrence *what)
+{
+	struct resets *r = xcalloc(1, sizeof *r);
+	struct json_object *expected = NULL;
+
+	r->overseer = o;
+	r->delay_ms = what->delay_ms;
+	if (json_get_array(o->beat, "", "expected", &expected, NULL) < 0)
+		expected = NULL;
+	for (size_t i = 0;
+	     expected != NULL && i < json_object_array_length(expected); i++) {
+		const char *name = json_object_get_string(
+		    json_object_array_get_idx(expected, i));
+
+		if (name != NULL && text_is_name(name))
+			strv_add(&r->names, name);
+	}
+	reset_next(r);
+}
+
+/* --- what is chosen ------------------------------------------------------ */
 
 /* True when no repair could help the class that the daemon reported: then we
  * end. */
@@ -359,35 +447,25 @@ end_for_class(struct overseer *o)
 	    "What to do: %s, then: llmc overseer",
 	    class->what, class->name, o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none", class->fix);
-	ending_begin(o, OVERSEER_UNREPAIRED, why);
+	HAPPENS(o, WHEN_OVER, .status = OVERSEER_UNREPAIRED, .words = why);
 	return true;
 }
 
 static void
-on_disk_awaited(void *arg)
-{
-	struct overseer *o = arg;
-
-	overseer_reload(o, decide);
-}
-
-static void
-decide(struct overseer *o, const struct err *err)
+act_choose(struct overseer *o, const struct occurrence *what)
 {
 	struct spiral_rules limits = rules(o);
 	struct spiral_decision decision = spiral_decide(
 	    o->history.events, o->history.count, &limits, clock_wall_ms());
 
-	if (o->stopping || o->state != STATE_ENDING_DAEMON ||
-	    end_for_settings(o, err))
+	if (end_for_settings(o, what->err))
 		return;
 	if (writer_is_stuck(o)) {
 		/* Nothing else would work, either. */
-		loop_timer_set(
-		    &o->delay, o->loop, DELAY_MS, on_disk_awaited, o);
+		loop_timer_set(&o->delay, o->loop, DELAY_MS, on_due, o);
 	} else if (decision.action == SPIRAL_END) {
 		cleanup_free char *why = NULL;
-		const char *what = strcmp(decision.why, "day_budget") == 0 ?
+		const char *which = strcmp(decision.why, "day_budget") == 0 ?
 		    "The limit of remediations per day is reached." :
 		    strcmp(decision.why, "slow_spiral") == 0 ?
 		    "The same failure keeps happening." :
@@ -399,37 +477,16 @@ decide(struct overseer *o, const struct err *err)
 		    "%s\nLast failure (%s): %s\nEvidence: %s\nHistory: llmc log failures\n"
 		    "Fix the cause, then: llmc overseer --clear \"what was done\" and "
 		    "llmc overseer",
-		    what, health_verdict_name(o->verdict), o->words,
+		    which, health_verdict_name(o->verdict), o->words,
 		    o->evidence.dir != NULL ? o->evidence.dir : "none");
-		ending_begin(o, OVERSEER_SPIRAL, why);
+		HAPPENS(o, WHEN_OVER, .status = OVERSEER_SPIRAL, .words = why);
 	} else if (o->verdict == HEALTH_STALLED) {
-		int64_t delay_ms = decision.delay_ms;
-		struct resets *r = xcalloc(1, sizeof *r);
-		struct json_object *expected = NULL;
-
-		r->overseer = o;
-		r->delay_ms = delay_ms;
-		if (json_get_array(o->beat, "", "expected", &expected, NULL) <
-		    0)
-			expected = NULL;
-		for (size_t i = 0;
-		     expected != NULL && i < json_object_array_length(expected);
-		     i++) {
-			const char *name = json_object_get_string(
-			    json_object_array_get_idx(expected, i));
-
-			if (name != NULL && text_is_name(name))
-				strv_add(&r->names, name);
-		}
-		reset_next(r);
+		HAPPENS(o, WHEN_RESET, .delay_ms = decision.delay_ms);
 	} else if (decision.action == SPIRAL_RESTART ||
 	    !settings_bool(o->settings, "overseer.remediate")) {
-		start_after(o, decision.delay_ms);
+		HAPPENS(o, WHEN_RESTART, .delay_ms = decision.delay_ms);
 	} else {
-		overseer_tell(o,
-		    &(struct notice){
-			.class = NOTICE_REPAIR, .why = o->words });
-		repair_begin(o, on_repaired);
+		HAPPENS(o, WHEN_REPAIR);
 	}
 }
 
@@ -450,10 +507,9 @@ restarts_first(const struct overseer *o)
 
 /* Settings are not read again for it: the daemon looks at its own. */
 static void
-restart_at_once(struct overseer *o)
+act_retry(struct overseer *o, const struct occurrence *what)
 {
-	overseer_set_state(o, STATE_WAITING);
-	take_or_end(o);
+	act_take(o, what);
 	if (o->state != STATE_TERMINATED &&
 	    settings_bool(o->settings, "overseer.remediate"))
 		console_say(o, CONSOLE_YELLOW,
@@ -489,7 +545,7 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 			.what = "a repair ended without a fix",
 			.why = words },
 		    PEOPLE_SAVED);
-		start_after(o, 0);
+		HAPPENS(o, WHEN_RESTART);
 		return;
 	}
 	if (ended_with(repair, REPAIR_COMPLETED)) {
@@ -498,7 +554,7 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 		    (double)repair->took_ms / 1000);
 		console_say(o, CONSOLE_GREEN,
 		    "✓ Remediation complete. Restarting daemon...");
-		start_after(o, 0);
+		HAPPENS(o, WHEN_RESTART);
 		return;
 	}
 	console_say(o, CONSOLE_YELLOW, "⚠ Remediation issue: %s", words);
@@ -509,7 +565,7 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 	    words, health_verdict_name(o->verdict), o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none",
 	    log != NULL ? log : "nothing");
-	ending_begin(o, OVERSEER_UNREPAIRED, why);
+	HAPPENS(o, WHEN_OVER, .status = OVERSEER_UNREPAIRED, .words = why);
 }
 
 /* What follows the repair of an earlier overseer. A person who starts another
@@ -525,11 +581,12 @@ follow_earlier(struct overseer *o, const struct spiral_event *repair)
 	console_say(o, CONSOLE_YELLOW,
 	    "⚠ Its repair did not help: %s. The daemon is started once more.",
 	    repair->words != NULL ? repair->words : "unknown");
-	start_after(o, 0);
+	HAPPENS(o, WHEN_RESTART);
 }
 
-void
-respond_ended(struct overseer *o)
+/* The daemon of the failure has ended. */
+static void
+respond_record(struct overseer *o)
 {
 	struct spiral_event event = {
 		.kind = o->verdict == HEALTH_STALLED ? SPIRAL_STALL :
@@ -539,20 +596,6 @@ respond_ended(struct overseer *o)
 	const struct spiral_event *known, *repair;
 	bool first;
 
-	if (o->stopping) {
-		event.kind = SPIRAL_STOP;
-		remember(o, &event);
-		ending_begin(
-		    o, o->forced ? OVERSEER_FORCED : OVERSEER_STOPPED, NULL);
-		return;
-	}
-	if (o->state == STATE_STARTING || o->state == STATE_RUNNING) {
-		/* It died by itself: what is the verdict? */
-		observe_look(o, on_verdict);
-		return;
-	}
-	if (o->state != STATE_ENDING_DAEMON)
-		return;
 	/* It may have complained, or hung, and reported its failure later. */
 	if ((o->verdict == HEALTH_COMPLAINED ||
 		(o->abrupt && o->daemon.instance != NULL)) &&
@@ -584,12 +627,21 @@ respond_ended(struct overseer *o)
 		follow_earlier(o, repair);
 	} else if (!end_for_manual(o) && !end_for_class(o)) {
 		if (first)
-			restart_at_once(o);
+			HAPPENS(o, WHEN_RETRY);
 		else
-			overseer_reload(o, decide);
+			overseer_reload(o, true);
 	}
 	daemon_evidence_read(o);
 }
+
+static void
+act_record(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	respond_record(o);
+}
+
+/* --- a repair ------------------------------------------------------------ */
 
 static void
 on_repaired(struct overseer *o, enum repair_outcome outcome, const char *words,
@@ -607,67 +659,188 @@ on_repaired(struct overseer *o, enum repair_outcome outcome, const char *words,
 
 	remember(o, &event);
 	writer_finish(o); /* killed now, we must not forget that we tried */
-	if (outcome == REPAIR_INTERRUPTED || o->stopping) {
-		console_say(o, CONSOLE_YELLOW, "⚠ Remediation interrupted");
-		if (!o->forced) /* else the daemon is seen to first */
-			ending_begin(o, OVERSEER_STOPPED, NULL);
+	HAPPENS(o, WHEN_REPAIRED,
+	    .repair = &o->history.events[o->history.count - 1]);
+}
+
+static void
+act_repair(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	overseer_tell(
+	    o, &(struct notice){ .class = NOTICE_REPAIR, .why = o->words });
+	repair_begin(o, on_repaired);
+}
+
+/* --- a person wants it to end -------------------------------------------- */
+
+static void
+say_stopping(struct overseer *o)
+{
+	console_say(o, CONSOLE_PLAIN,
+	    "Stopping the daemon. Press Ctrl-C again to stop at once.");
+	loop_timer_free(take_ptr(&o->delay));
+}
+
+static void
+act_stop(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	if (o->daemon.alive)
+		daemon_process_end(o, false);
+	if (o->state == STATE_TERMINATED)
+		return; /* a daemon that nothing ends was left */
+	say_stopping(o);
+	if (!o->daemon.alive)
+		HAPPENS(o, WHEN_ENDED);
+}
+
+static void
+act_stop_repair(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	say_stopping(o);
+	repair_stop(o, false);
+}
+
+/* The second Ctrl-C is for those in a hurry. */
+static void
+act_stop_now(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	o->forced = true;
+	if (o->daemon.alive)
+		daemon_process_end(o, true);
+	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
+	if (o->state == STATE_TERMINATED)
+		return;
+	repair_stop(o, true);
+	if (!o->daemon.alive)
+		HAPPENS(o, WHEN_ENDED);
+}
+
+static void
+act_hurry(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	o->forced = true;
+	if (o->exit_status == OVERSEER_STOPPED)
+		o->exit_status = OVERSEER_FORCED;
+	if (o->sweep != NULL)
+		session_sweep_hurry(o->sweep);
+	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
+}
+
+static void
+act_stopped(struct overseer *o, const struct occurrence *what)
+{
+	struct spiral_event event = { .kind = SPIRAL_STOP,
+		.run_ms = run_ms(o) };
+
+	(void)what;
+	remember(o, &event);
+	ending_begin(o, o->forced ? OVERSEER_FORCED : OVERSEER_STOPPED, NULL);
+}
+
+static void
+act_interrupted(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	console_say(o, CONSOLE_YELLOW, "⚠ Remediation interrupted");
+	if (!o->forced) /* else the daemon is seen to first */
+		HAPPENS(o, WHEN_OVER, .status = OVERSEER_STOPPED);
+}
+
+static void
+act_follow(struct overseer *o, const struct occurrence *what)
+{
+	if (ended_with(what->repair, REPAIR_INTERRUPTED))
+		act_interrupted(o, what); /* by the end of our loop */
+	else
+		follow_repair(o, what->repair);
+}
+
+static void
+act_end(struct overseer *o, const struct occurrence *what)
+{
+	ending_begin(o, what->status, what->words);
+}
+
+/* --- other signals -------------------------------------------------------- */
+
+static void
+act_reload(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	overseer_reload(o, false);
+}
+
+static void
+act_refuse(struct overseer *o, const struct occurrence *what)
+{
+	(void)what;
+	console_say(o, CONSOLE_YELLOW,
+	    "llmc restart: not now; this overseer goes on as it is.");
+}
+
+/* What is being repaired, or waited for, is not in any file that the next
+ * program could go on from. */
+static void
+act_upgrade(struct overseer *o, const struct occurrence *what)
+{
+	if (o->daemon.told_to_end || o->take_ms > 0 || o->program == NULL) {
+		act_refuse(o, what);
 		return;
 	}
-	follow_repair(o, &o->history.events[o->history.count - 1]);
+	console_say(o, CONSOLE_PLAIN,
+	    "llmc restart: the overseer's program on disk takes over.");
+	o->again = true;
+	overseer_register(o);
+	loop_stop(o->loop, OVERSEER_ERROR);
 }
 
-/* --- the next daemon --------------------------------------------------- */
+/* --- what happens ----------------------------------------------------------
+ */
 
-/* Its process is gone. */
-static void
-on_daemon_end(struct overseer *o)
+overseer_happens_fn *const respond_acts[ACT_COUNT] = {
+	[ACT_TAKE] = act_take,
+	[ACT_TAKE_OTHER] = act_take_other,
+	[ACT_START] = act_start,
+	[ACT_RETRY] = act_retry,
+	[ACT_SAY_READY] = act_say_ready,
+	[ACT_LOOK] = act_look,
+	[ACT_COMPLETE] = act_complete,
+	[ACT_END_DAEMON] = act_end_daemon,
+	[ACT_FIND_DEAD] = act_find_dead,
+	[ACT_RESUME] = act_resume,
+	[ACT_RECORD] = act_record,
+	[ACT_READ] = act_read,
+	[ACT_CHOOSE] = act_choose,
+	[ACT_PAUSE] = act_pause,
+	[ACT_RESET] = act_reset,
+	[ACT_REPAIR] = act_repair,
+	[ACT_FOLLOW] = act_follow,
+	[ACT_STOP] = act_stop,
+	[ACT_STOP_REPAIR] = act_stop_repair,
+	[ACT_STOP_NOW] = act_stop_now,
+	[ACT_STOPPED] = act_stopped,
+	[ACT_INTERRUPTED] = act_interrupted,
+	[ACT_END] = act_end,
+	[ACT_HURRY] = act_hurry,
+	[ACT_RELOAD] = act_reload,
+	[ACT_UPGRADE] = act_upgrade,
+	[ACT_REFUSE] = act_refuse,
+};
+
+void
+respond_happens(struct overseer *o, const struct occurrence *what)
 {
-	struct daemon_process *d = &o->daemon;
+	const struct overseer_row *row = &overseer_table[o->state][what->event];
 
-	if (d->told_to_end && !o->stopping && o->state != STATE_ENDING_DAEMON) {
-		observe_end(o); /* an earlier overseer wanted it to end */
-		take_or_end(o);
-	} else if (o->state == STATE_STARTING && !d->adopted && !d->ready &&
-	    daemon_lock_is_held(o)) {
-		observe_end(o);
-		d->beaten = true;
-		take_or_end(o);
-	} else {
-		respond_ended(o);
-	}
-}
-
-static void
-on_take_due(void *arg)
-{
-	take_or_end(arg);
-}
-
-/* Start it, or take over who holds its lock, now or a little later. Negative
- * errno: refused, with the reason. */
-static int
-take(struct overseer *o, struct err *err)
-{
-	int r = daemon_process_take(o, on_daemon_end, err);
-
-	if (r == DAEMON_TAKEN) {
-		observe_begin(o, on_verdict);
-	} else if (r == DAEMON_ENDED) {
-		on_daemon_end(o);
-	} else if (r == DAEMON_LATER) {
-		loop_timer_set(
-		    &o->delay, o->loop, TAKE_LOOK_MS, on_take_due, o);
-	}
-	return r < 0 ? r : 0;
-}
-
-static void
-take_or_end(struct overseer *o)
-{
-	struct err err = { 0 };
-
-	if (take(o, &err) < 0)
-		ending_begin(o, OVERSEER_REFUSED, err.msg);
+	if (row->next != o->state)
+		overseer_set_state(o, row->next);
+	if (row->act != ACT_NONE)
+		respond_acts[row->act](o, what);
 }
 
 /* --- what an earlier overseer wrote down ------------------------------ */
@@ -744,10 +917,10 @@ respond_begin(struct overseer *o, struct err *err)
 	if (r == 0)
 		failed = read_failure(o, json);
 	if (json_get_object(json, "", "daemon", &daemon, NULL) == 0 &&
-	    daemon_process_adopt(o, daemon, on_daemon_end)) {
-		observe_begin(o, on_verdict);
+	    daemon_process_adopt(o, daemon)) {
+		observe_begin(o);
 		if (failed) {
-			resume(o);
+			HAPPENS(o, WHEN_RESUMED);
 		} else if (json_bool_or(daemon, "told_to_end", false)) {
 			log_info("it was told to stop: another one follows");
 			daemon_process_end(o, false);
@@ -755,7 +928,7 @@ respond_begin(struct overseer *o, struct err *err)
 		return 0;
 	}
 	if (failed && !daemon_lock_is_held(o)) {
-		resume(o);
+		HAPPENS(o, WHEN_RESUMED);
 		return 0;
 	}
 	return take(o, err);

@@ -35,7 +35,8 @@ static struct overseer_options options;
 static void
 begin(struct overseer *o)
 {
-	*o = (struct overseer){ .loop = loop_new(),
+	*o = (struct overseer){ .happens = respond_happens,
+		.loop = loop_new(),
 		.options = &options,
 		.lock = -1,
 		.evidence_from = -1 };
@@ -147,7 +148,7 @@ TEST_ROWS(an_interrupted_repair_is_done_again, 2)
 	note(&o, SPIRAL_FAILURE, 5, NULL);
 	note(&o, SPIRAL_REMEDY, 6,
 	    repair_outcome_name(_i == 0 ? REPAIR_INTERRUPTED : REPAIR_FAILED));
-	respond_ended(&o);
+	HAPPENS(&o, WHEN_ENDED);
 	ck_assert_str_eq(overseer_state_name(o.state),
 	    overseer_state_name(_i == 0 ? STATE_ENDING_DAEMON : STATE_WAITING));
 	writer_close(&o);
