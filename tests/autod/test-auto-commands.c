@@ -358,3 +358,29 @@ TEST_ROWS(a_book_that_is_gone_is_a_failure, nitems(replaced))
 	ck_assert_uint_ge(auto_world.core->state.receipts, receipts);
 	ck_assert_int_eq(book_commit(auto_world.core->book, NULL), 0);
 }
+
+/* In place, with a time that is not that of our last write. */
+static const char *const overwritten[] = { "echo nonsense >llmc.db",
+	": >llmc.db",
+	"dd if=/dev/urandom of=llmc.db bs=4096 count=3 conv=notrunc",
+	"dd if=/dev/zero of=llmc.db bs=4096 count=1 conv=notrunc",
+	"truncate -s -4096 llmc.db",
+	"tr L M <llmc.db >b; cat b >llmc.db; rm b" };
+
+TEST_ROWS(
+    a_book_that_is_overwritten_is_noticed_by_the_patrol, nitems(overwritten))
+{
+	cleanup_free char *script =
+	    xasprintf("cd .llmc; { %s; } 2>&1; touch -d 2001-01-01 llmc.db",
+		overwritten[_i]);
+
+	begin_idle(NULL);
+	floor_world_sh(script);
+	persist_check_book(auto_world.core); /* as the patrol does */
+	auto_world_fails("state_overwritten");
+	ck_assert_ptr_nonnull(strstr(floor_world_sh("cat .llmc/failure.json"),
+	    "was overwritten by another"));
+	auto_world_reopen();
+	ck_assert_ptr_nonnull(state_find(&auto_world.core->state, "auto-1"));
+	ck_assert_int_eq(book_commit(auto_world.core->book, NULL), 0);
+}

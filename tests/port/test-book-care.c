@@ -3,6 +3,7 @@
 #include "book-world.h"
 #include "book-care.h"
 #include "book-private.h"
+#include "child.h"
 #include "version.h"
 
 #define WHEN  INT64_C(1700000000000) /* 20231114T221320Z */
@@ -564,6 +565,154 @@ TEST(pages_that_are_free_are_given_back)
 	book_world_close(&world);
 	ck_assert_int_eq(stat(unit_path("a.db"), &after), 0);
 	ck_assert_int_lt(after.st_size, before.st_size);
+}
+
+/* --- a file that another program writes to ---------------------------------
+ */
+
+static const char book_file[] = "a.db";
+
+static void
+run_shell(const char *script)
+{
+	const char *const argv[] = { "sh", "-c", script, NULL };
+	const struct child_spec child = { .argv = argv, .cwd = unit_path(".") };
+	cleanup_child_result struct child_result result;
+
+	ck_assert_int_eq(child_run(&child, &result, NULL), 0);
+	ck_assert_msg(result.status == 0, "%s", script);
+}
+
+static void
+grow(struct book *book, int from, int count)
+{
+	cleanup_free char *sql = xasprintf(
+	    "INSERT INTO events (seq, ts_ms, latest_ms, type, data)"
+	    " WITH RECURSIVE n(i) AS"
+	    " (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d)"
+	    " SELECT i + %d, 1, 1, 'a', 'something that takes some space' "
+	    "FROM n",
+	    count, from);
+
+	ck_assert_int_eq(book_exec(book, sql, NULL), 0);
+}
+
+/* Own writes, other readers, and what leaves its bytes as they are. */
+static const char *const harmless[] = { "true", "touch a.db",
+	"touch -d 2001-01-01 a.db", "cp a.db b && cat b >a.db",
+	"touch -d 2001-01-01 a.db && cp -p a.db b", "chmod 400 a.db" };
+
+TEST_ROWS(a_book_that_nobody_overwrote_is_as_it_was, nitems(harmless))
+{
+	cleanup_buf struct buf bytes = BUF_INIT;
+	const char *path = unit_path(book_file);
+	struct book_world world;
+	struct err err = { 0 };
+
+	fill_much(path);
+	book_world_open(&world, path);
+	for (int i = 0; i < 3; i++) {
+		grow(world.book, 100000 * (i + 1), 3000);
+		ck_assert_int_eq(book_check_file(world.book, NULL), 0);
+		run_shell(harmless[_i]);
+		ck_assert_msg(
+		    book_check_file(world.book, &err) == 0, "%s", err.msg);
+		book_exec(world.book, "PRAGMA wal_checkpoint(PASSIVE)", NULL);
+		ck_assert_int_eq(
+		    book_copy(path, unit_path("copy.db"), NULL), 0);
+		ck_assert_msg(
+		    book_check_file(world.book, &err) == 0, "%s", err.msg);
+	}
+	ck_assert_int_eq(
+	    book_exec(world.book, "PRAGMA wal_checkpoint(TRUNCATE)", NULL), 0);
+	book_exec(world.book, "DELETE FROM events", NULL);
+	book_exec(world.book, "PRAGMA incremental_vacuum", NULL);
+	ck_assert_int_eq(
+	    book_exec(world.book, "PRAGMA wal_checkpoint(TRUNCATE)", NULL), 0);
+	ck_assert_msg(book_check_file(world.book, &err) == 0, "%s", err.msg);
+	book_world_close(&world);
+	ck_assert_int_eq(open_or_recover(path, &bytes), 0);
+	ck_assert_str_eq(bytes.data, "-");
+}
+
+/* An old copy of itself, too, and what comes between a look and a write of
+ * ours; old.db was made before the last commits. */
+static const char *const foreign[] = { "cat old.db >a.db", "cat other.db >a.db",
+	"tr e E <a.db >b && cat b >a.db", "echo nonsense >a.db",
+	"head -c 4096 a.db >b && cat b >a.db" };
+#define FULL_SIZE 3 /* of them */
+
+/* Overwritten after a checkpoint; then there are commits that are in the log
+ * only. looks: the patrol sees it before the next checkpoint does. */
+static void
+overwrite(struct book *book, const char *script, bool looks)
+{
+	struct err err = { 0 };
+
+	grow(book, 100000, 300);
+	ck_assert_int_eq(
+	    book_exec(book, "PRAGMA wal_checkpoint(TRUNCATE)", NULL), 0);
+	run_shell(script);
+	run_shell("touch -d 2001-01-01 a.db");
+	if (looks)
+		ck_assert_int_eq(book_check_file(book, &err), -EUCLEAN);
+	grow(book, 200000, 300);
+	book_exec(book, "PRAGMA wal_checkpoint(PASSIVE)", NULL);
+	ck_assert_int_eq(book_check_file(book, &err), -EUCLEAN);
+	ck_assert_ptr_nonnull(strstr(err.msg, "overwritten by another"));
+}
+
+static int64_t
+count_grown(struct book *book)
+{
+	int64_t rows = 0;
+
+	ck_assert_int_eq(
+	    book_get_int(book, "SELECT count(*) FROM events WHERE seq > 100000",
+		NULL, 0, &rows, NULL),
+	    0);
+	return rows;
+}
+
+TEST_ROWS(a_small_book_that_was_overwritten_is_put_back, 2 * nitems(foreign))
+{
+	const char *path = unit_path(book_file);
+	struct book_recovered found;
+	struct book *book = NULL;
+	struct err err = { 0 };
+
+	fill_much(unit_path("other.db"));
+	fill(path);
+	run_shell("cp a.db old.db");
+	ck_assert_int_eq(
+	    book_open_or_recover(path, WHEN, &book, &found, NULL), 0);
+	overwrite(book, foreign[_i / 2], _i % 2 == 0);
+	ck_assert_msg(book_put_back(book, &err) == 0, "%s", err.msg);
+	ck_assert(file_exists(unit_path("a.db.replaced")));
+	ck_assert_int_eq(book_open(path, &book, NULL), 0);
+	ck_assert_int_eq(count_grown(book), 600);
+	book_close(book);
+}
+
+/* Of one that is not in memory the next start has what is in the log, as long
+ * as the file says which tables there are. */
+TEST_ROWS(of_a_large_book_that_was_overwritten_the_log_is_left, FULL_SIZE)
+{
+	const char *path = unit_path(book_file);
+	struct book_recovered found;
+	struct book *book = NULL;
+
+	fill_much(unit_path("other.db"));
+	fill_much(path);
+	run_shell("cp a.db old.db");
+	ck_assert_int_eq(book_open(path, &book, NULL), 0);
+	overwrite(book, foreign[_i], true);
+	ck_assert_int_eq(book_put_back(book, NULL), -EUCLEAN);
+	ck_assert_int_eq(
+	    book_open_or_recover(path, WHEN, &book, &found, NULL), 0);
+	book_recovered_release(&found);
+	ck_assert_int_ge(count_grown(book), 300);
+	book_close(book);
 }
 
 /* --- SQL ---------------------------------------------------------------- */

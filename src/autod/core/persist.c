@@ -48,6 +48,7 @@ struct persist {
 	struct effects covered; /* effects of the last one */
 	struct loop_call *call;
 	struct loop_timer *retry, *gone;
+	char *lost; /* what another program did to the book */
 	/* While the book cannot be written. */
 	bool outage;
 	struct err why;
@@ -129,27 +130,24 @@ on_book_gone(void *arg)
 {
 	struct persist *p = arg;
 	struct core *core = p->core;
-	cleanup_free char *file =
-	    workspace_path(core->workspace, WORKSPACE_BOOK);
-	cleanup_free char *reason = NULL;
 
 	if (!root_guard_holds(core))
 		return;
 	core->book_lost = true;
-	reason = xasprintf("%s was removed or replaced by another program; a "
-			   "test that uses LLMC_ROOT of this repository does "
-			   "that. What the daemon has saved is put back",
-	    file);
-	RAISE(core, "state_overwritten", .reason = reason);
+	RAISE(core, "state_overwritten", .reason = p->lost);
 }
 
-/* Is the book still the file that was opened? SQLite goes on writing to one
- * that has no name any more, so nothing is lost until we end. If all of .llmc
+/* Is the book still the file that was opened, and what was written to it?
+ * SQLite goes on writing to one that has no name any more, and to the log of
+ * one that was overwritten, so nothing is lost until we end. If all of .llmc
  * is being removed, the lock may not be gone yet. */
 static void
 check_book(struct persist *p)
 {
+	static const char who[] =
+	    "a test that uses LLMC_ROOT of this repository does that";
 	cleanup_free char *file = NULL;
+	struct err err = { 0 };
 	struct stat st;
 
 	if (p->gone != NULL || p->ino == 0 || p->core->options->oneshot)
@@ -157,6 +155,15 @@ check_book(struct persist *p)
 	file = workspace_path(p->core->workspace, WORKSPACE_BOOK);
 	if (stat(file, &st) == 0 ? st.st_dev != p->dev || st.st_ino != p->ino :
 				   errno == ENOENT)
+		p->lost = xasprintf("%s was removed or replaced by another "
+				    "program; %s. What the daemon has saved is "
+				    "put back",
+		    file, who);
+	else if (book_check_file(p->core->book, &err) < 0)
+		p->lost = xasprintf("%s; %s. What of it is in the memory and "
+				    "the log of the daemon is put back",
+		    err.msg, who);
+	if (p->lost != NULL)
 		p->gone = loop_after(p->core->loop, GONE_MS, on_book_gone, p);
 }
 
@@ -350,6 +357,7 @@ persist_free(struct persist *p)
 	loop_timer_free(p->retry);
 	loop_timer_free(p->gone);
 	buf_release(&p->panes);
+	free(p->lost);
 	free(p);
 }
 

@@ -604,7 +604,7 @@ const struct failure_class failure_classes[] = {
 	    "a file of .llmc cannot be written",
 	    "make room on the disk, or restore the permissions of .llmc" },
 	{ "state_overwritten", DAEMON, REPAIR,
-	    "another program removed or replaced llmc.db",
+	    "another program removed, replaced or overwrote llmc.db",
 	    "see what is wrong with the state: llmc doctor" },
 	{ "root_gone", DAEMON, PERSON,
 	    "the folder .llmc was removed or replaced while the daemon ran",

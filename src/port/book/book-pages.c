@@ -6,11 +6,17 @@
  * differs by as little as a bit is SQLITE_CORRUPT, never another record. In
  * memory, and in the log, which has checksums of its own, they are 0; so a page
  * that another program has written back from the log has none until it is
- * written again. */
+ * written again.
+ *
+ * Nothing but the daemon writes to the database while it runs. Each write
+ * remembers the page and the time of the file after it; if the time is another
+ * one later, that page is read back, and unless it is what was written, nothing
+ * is read from this file or written to it any more. */
 
 #include "base.h"
 
 #include <endian.h>
+#include <sys/stat.h>
 
 #include "book-private.h"
 
@@ -28,7 +34,12 @@ _Static_assert(FACTOR *UNDOES == 1, "a step can be undone");
 struct paged {
 	sqlite3_io_methods methods; /* its own, but for two */
 	const sqlite3_io_methods *below;
+	const char *path; /* SQLite's own; NULL = it has no name */
 	bool is_stamped;
+	bool is_overwritten; /* by another program */
+	struct stat stat; /* after our last write; st_ino 0 = not known */
+	uint32_t page; /* that was written then, or the first, as it was read */
+	uint64_t stamp; /* its checksum */
 };
 
 static sqlite3_vfs pages_vfs, *below_vfs;
@@ -128,6 +139,72 @@ paged_of(sqlite3_file *file)
 }
 
 static int
+read_page(sqlite3_file *file, uint32_t number, unsigned char *page)
+{
+	return paged_of(file)->below->xRead(file, page, BOOK_PAGE_SIZE,
+	    (sqlite3_int64)(number - 1) * BOOK_PAGE_SIZE);
+}
+
+/* The file is as we want it: this page was just written, or read. */
+static void
+note_page(sqlite3_file *file, uint32_t number, const unsigned char *page)
+{
+	struct paged *paged = paged_of(file);
+
+	paged->page = number;
+	paged->stamp = book_page_stamp(page);
+	if (paged->path == NULL || stat(paged->path, &paged->stat) == -1)
+		paged->stat.st_ino = 0;
+}
+
+static void
+note_first_page(sqlite3_file *file)
+{
+	unsigned char page[BOOK_PAGE_SIZE];
+
+	paged_of(file)->stat.st_ino = 0;
+	if (read_page(file, 1, page) == SQLITE_OK && book_page_has_room(page))
+		note_page(file, 1, page);
+}
+
+static bool
+is_blank(const unsigned char *page)
+{
+	return page[0] == 0 && memcmp(page, page + 1, BOOK_PAGE_SIZE - 1) == 0;
+}
+
+/* Did another program write to the file? One without a name, or with another
+ * file in its place, is still ours. A page without a checksum is one that the
+ * sqlite3 program has written back from the log. */
+static bool
+paged_is_ours(sqlite3_file *file)
+{
+	struct paged *paged = paged_of(file);
+	const struct stat *old = &paged->stat;
+	unsigned char page[BOOK_PAGE_SIZE];
+	uint64_t stamp;
+	struct stat st;
+
+	if (paged->is_overwritten || old->st_ino == 0 ||
+	    stat(paged->path, &st) == -1 || st.st_dev != old->st_dev ||
+	    st.st_ino != old->st_ino ||
+	    (st.st_size == old->st_size &&
+		st.st_mtim.tv_sec == old->st_mtim.tv_sec &&
+		st.st_mtim.tv_nsec == old->st_mtim.tv_nsec))
+		return !paged->is_overwritten;
+	if (st.st_size < old->st_size ||
+	    read_page(file, paged->page, page) != SQLITE_OK) {
+		paged->is_overwritten = true;
+		return false;
+	}
+	stamp = book_page_stamp(page);
+	paged->is_overwritten = (stamp != paged->stamp && stamp != 0) ||
+	    !book_page_is_whole(page, paged->page) || is_blank(page);
+	note_page(file, paged->page, page);
+	return !paged->is_overwritten;
+}
+
+static int
 paged_read(sqlite3_file *file, void *to, int amount, sqlite3_int64 at)
 {
 	struct paged *paged = paged_of(file);
@@ -135,6 +212,10 @@ paged_read(sqlite3_file *file, void *to, int amount, sqlite3_int64 at)
 	sqlite3_int64 first = at - at % BOOK_PAGE_SIZE;
 	int rc;
 
+	if (paged->is_overwritten) {
+		sqlite3_log(SQLITE_CORRUPT, "it was overwritten");
+		return SQLITE_CORRUPT;
+	}
 	/* The header is also read without a lock, while it may change. */
 	if (!paged->is_stamped || amount <= HEADER_SIZE ||
 	    at + amount > first + BOOK_PAGE_SIZE) {
@@ -164,16 +245,37 @@ static int
 paged_write(sqlite3_file *file, const void *from, int amount, sqlite3_int64 at)
 {
 	struct paged *paged = paged_of(file);
+	uint32_t number = (uint32_t)(at / BOOK_PAGE_SIZE) + 1;
 	unsigned char page[BOOK_PAGE_SIZE];
+	int rc;
 
 	if (at == 0 && amount >= HEADER_SIZE && book_page_has_room(from))
 		paged->is_stamped = true;
 	if (!paged->is_stamped || amount != BOOK_PAGE_SIZE ||
-	    at % BOOK_PAGE_SIZE != 0)
+	    at % BOOK_PAGE_SIZE != 0) {
+		paged->stat.st_ino = 0;
 		return paged->below->xWrite(file, from, amount, at);
+	}
+	if (!paged_is_ours(file))
+		return SQLITE_IOERR_WRITE;
 	memcpy(page, from, sizeof page);
-	book_page_put_stamp(page, (uint32_t)(at / BOOK_PAGE_SIZE) + 1);
-	return paged->below->xWrite(file, page, amount, at);
+	book_page_put_stamp(page, number);
+	rc = paged->below->xWrite(file, page, amount, at);
+	if (rc == SQLITE_OK)
+		note_page(file, number, page);
+	return rc;
+}
+
+static int
+paged_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+	int rc;
+
+	if (!paged_is_ours(file))
+		return SQLITE_IOERR_TRUNCATE;
+	rc = paged_of(file)->below->xTruncate(file, size);
+	note_first_page(file);
+	return rc;
 }
 
 static int
@@ -187,13 +289,32 @@ paged_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file,
 	if (rc != SQLITE_OK || (flags & SQLITE_OPEN_MAIN_DB) == 0)
 		return rc;
 	*paged = (struct paged){ .methods = *file->pMethods,
-		.below = file->pMethods };
+		.below = file->pMethods,
+		.path = path };
 	if (paged->methods.iVersion > 2) /* a mapped page is not read */
 		paged->methods.iVersion = 2;
 	paged->methods.xRead = paged_read;
 	paged->methods.xWrite = paged_write;
+	paged->methods.xTruncate = paged_truncate;
 	file->pMethods = &paged->methods;
+	note_first_page(file);
 	return SQLITE_OK;
+}
+
+int
+book_check_file(struct book *book, struct err *err)
+{
+	sqlite3_file *file = NULL;
+
+	if (sqlite3_file_control(book->sqlite, "main",
+		SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+	    file == NULL || file->pMethods != &paged_of(file)->methods ||
+	    paged_is_ours(file))
+		return 0;
+	return err_set(err, -EUCLEAN,
+	    "%s was overwritten by another program: it is not what llmc has "
+	    "written",
+	    book->path);
 }
 
 const char *

@@ -77,6 +77,12 @@ void book_on_dirty(struct book *book, void (*fn)(void *arg), void *arg);
 void book_on_damage(
     struct book *book, void (*fn)(const char *words, void *arg), void *arg);
 
+/* Is the file what was written to it? -EUCLEAN: another program has overwritten
+ * it in place. Nothing is read from it or written to it from then on; what was
+ * committed and is in memory or in the log stays. Costs one stat() if nobody
+ * wrote. */
+int book_check_file(struct book *book, struct err *err);
+
 /* --- statements --------------------------------------------------------- */
 
 struct book_value {
