@@ -157,6 +157,38 @@ START_TEST(a_warning_stops_nothing)
 }
 END_TEST
 
+/* Near the end of a window it is told to list what remains, if its account has
+ * that (tengu_vellum_anchor): a turn that ends so is no refusal. */
+START_TEST(a_turn_that_is_wrapped_up_goes_on)
+{
+	const char *file = e2e_path("%s/home/.claude.json", unit_scratch());
+	struct json_object *json = e2e_load(file);
+	struct json_object *features = json_object_new_object();
+
+	json_set_bool(features, "tengu_vellum_anchor", true);
+	json_set(json, "cachedGrowthBookFeatures", features);
+	e2e_write(file, json_object_to_json_string(json));
+	json_object_put(json);
+	/* With these it has no features; and it must not ask for newer ones. */
+	e2e_env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC");
+	e2e_env("DISABLE_TELEMETRY");
+	e2e_env("HTTPS_PROXY=http://127.0.0.1:9");
+	e2e_env("NO_PROXY=127.0.0.1");
+	service_says("allowed", "five_hour", now_s() + 3600, NULL);
+	fleet_answer(
+	    "A usage limit of the account may be near", "fake: commit a.txt x");
+	auto_task("a.md", "Task-A\nfake: run true\nfake: run true");
+	auto_up(NULL);
+	auto_wait_landed(1);
+	ck_assert_int_ge(fleet_prompts("Usage limit approaching"), 1);
+	ck_assert_int_eq(
+	    auto_events("sent_back", "A usage limit of the account"), 1);
+	ck_assert_int_eq(auto_events("sent_back", NULL), 1);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
 /* It is tried again within a turn: the turn goes on, and the view says since
  * when. */
 START_TEST(a_service_that_is_away_for_a_while)
@@ -213,6 +245,7 @@ unit_suite(void)
 	    s, begin, a_reset_in_two_minutes_and_a_daemon_that_is_killed);
 	scenarios_add_test(s, begin, a_person_goes_on_before_the_reset);
 	scenarios_add_test(s, begin, a_warning_stops_nothing);
+	scenarios_add_test(s, begin, a_turn_that_is_wrapped_up_goes_on);
 	scenarios_add_test(s, begin, a_service_that_is_away_for_a_while);
 	scenarios_add_test(s, begin, a_login_that_is_refused_for_a_while);
 	return s;
