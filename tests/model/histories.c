@@ -4,7 +4,7 @@
 #include "histories.h"
 
 #include "behaviour.h"
-#include "iteration.h"
+#include "json-short.h"
 #include "table.h"
 #include "thresholds.h"
 
@@ -37,37 +37,24 @@ note(struct history *h, enum detection_type type, enum progress_step step,
 static void
 live(struct history *h, struct json_object *list)
 {
-	cleanup_behaviour struct behaviour *b = NULL;
-	struct progress progress = { 0 };
+	cleanup_json struct json_object *replays = NULL;
 	struct thresholds thresholds;
+	struct err err = { 0 };
 
 	thresholds_init(&thresholds, PROFILE_DEFAULT);
-	b = behaviour_new(&thresholds);
 	h->length = (int64_t)json_object_array_length(list);
-	for (int64_t n = 1; n <= h->length; n++) {
-		struct json_object *json =
-		    json_object_array_get_idx(list, (size_t)n - 1);
-		cleanup_iteration struct iteration *it = NULL;
-		const struct progress_policy policy = { 0 };
-		enum progress_step steps[DETECTION_TYPES];
-		enum progress_step due[DETECTION_TYPES];
-		struct err err = { 0 };
+	must(
+	    behaviour_replay(&thresholds, list, &replays, &err), h->name, &err);
+	JSON_EACH (
+	    step, json_member(json_object_array_get_idx(replays, 0), "steps")) {
+		unsigned type = 0, level = 0;
 
-		if (json == NULL) /* nothing is known of it */
-			it = iteration_new(n);
-		else
-			must(iteration_from_json(json, "", n, &it, &err),
-			    h->name, &err);
-		behaviour_add(b, it);
-		for (int i = 0; i < DETECTION_TYPES; i++)
-			steps[i] = behaviour_step(b, (enum detection_type)i);
-		progress_next(&progress, steps, &policy, due);
-		for (int i = 0; i < DETECTION_TYPES; i++) {
-			note(h, (enum detection_type)i, due[i], n);
-			if (due[i] != STEP_NONE)
-				progress_delivered(
-				    &progress, (enum detection_type)i, due[i]);
-		}
+		word_find(detection_type_words,
+		    json_string_or(step, "type", ""), &type);
+		word_find(progress_step_words, json_string_or(step, "step", ""),
+		    &level);
+		note(h, (enum detection_type)type, (enum progress_step)level,
+		    json_int_or(step, "iteration", 0));
 	}
 }
 
