@@ -78,8 +78,12 @@ check_prompt(const char *text, size_t size)
 	static const char *const files[] = { "a.c", NULL };
 	cleanup_buf struct buf clean = BUF_INIT, out = BUF_INIT;
 	const char *half = text + strlen(text) / 2;
-	struct prompt_facts facts = { text, half, text, half, text, text, half,
-		false, false };
+	struct prompt_facts facts = { .worktree = text,
+		.branch = half,
+		.default_branch = text,
+		.role = half,
+		.task = text,
+		.answers = half };
 	char receipt[PROMPT_RECEIPT_SIZE];
 
 	if (prompt_clean(text, size, &clean)) {
