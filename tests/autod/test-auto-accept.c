@@ -3,6 +3,7 @@
 /* A person accepts work of auto mode that only a person may accept. */
 #include "auto-world.h"
 #include "ask.h"
+#include "landing.h"
 #include "landing-record.h"
 
 #define PATHS 7
@@ -312,4 +313,41 @@ TEST(accepted_work_that_conflicts_goes_to_a_worker)
 	auto_world_finish(agent, "c.txt");
 	auto_world_wait("task_finished t2 landed; ");
 	auto_world_turn_on("t1");
+}
+
+/* --- what has landed is rebased ------------------------------------------- */
+
+/* A task is known by the commit that the branch has now, and is taken back by
+ * it; that is checked. */
+TEST(a_task_that_landed_is_known_by_its_rebased_commit)
+{
+	cleanup_free char *landed = NULL, *params = NULL;
+	struct floor_call *call;
+
+	auto_world_begin_repo("upstream = \"follow\"\n",
+	    "check_command = \"echo $LLMC_CHECK_SLOT >>../checked; true\"\n");
+	floor_world_sh("git init -q --bare -b main \"$B/origin\"; "
+		       "git remote add origin \"$B/origin\"; "
+		       "git push -q -u origin main; "
+		       "git clone -q \"$B/origin\" \"$B/other\"");
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	auto_world_finish(auto_world_turn(1), "b.txt");
+	auto_world_all_filed("t1 landed; ");
+	floor_world_sh("cd \"$B/other\" && echo x >x && git add x && git -c "
+		       "user.name=o -c user.email=o@x commit -qm theirs && "
+		       "git push -q");
+	landings_follow(auto_world.landings);
+	floor_world_until(strcmp(floor_world_sh("git log --format=%s main"),
+			      "add b.txt\ntheirs\nfirst") == 0);
+	floor_world_settle();
+	landed = xstrdup(floor_world_sh("git rev-parse main"));
+	ck_assert_msg(strstr(auto_world_record("t1"), landed) != NULL, "%s",
+	    auto_world_record("t1"));
+	floor_world_until(
+	    auto_world.core->state.landings.overtaken.commit == NULL);
+	params = xasprintf("{\"commit\":\"%s\"}", landed);
+	call = floor_world_ask("landing.revert", params);
+	ck_assert_ptr_null(floor_world_answer(call));
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nx");
 }

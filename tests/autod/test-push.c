@@ -313,6 +313,67 @@ TEST(a_branch_that_has_diverged_is_a_persons)
 	landing_world_main("by adam,mine,their x,first,");
 }
 
+/* adam's b.txt has landed, and somebody else has pushed before. */
+static void
+begin_split(const char *pushed)
+{
+	landing_world_begin(with_follow);
+	floor_world_sh(shared_origin);
+	land("adam", "b.txt");
+	floor_world_sh(pushed);
+	landings_follow(landing_world.landings);
+}
+
+/* What only llmc has landed goes on top of it, with its ref, beside what a user
+ * has changed; nobody is asked. */
+TEST_ROWS(landings_go_on_top_of_what_others_have_pushed, 2)
+{
+	landing_world_begin(with_follow);
+	floor_world_sh(shared_origin);
+	land("adam", "b.txt");
+	land("eve", "c.txt");
+	floor_world_sh("echo dirt >>a.txt");
+	floor_world_sh(OTHERS("x"));
+	landings_follow(landing_world.landings);
+	if (_i == 1) { /* killed while the branch moves */
+		floor_world_until(push_of()->replayed != NULL);
+		landing_world_reopen();
+		landings_follow(landing_world.landings);
+	}
+	floor_world_until(strcmp(floor_world_sh("git log -2 --format=%s | "
+						"tail -1"),
+			      "by adam") == 0 &&
+	    strcmp(floor_world_sh("git log -3 --format=%s | tail -1"),
+		"their x") == 0);
+	floor_world_until(push_of()->replayed == NULL);
+	floor_world_settle();
+	ck_assert_ptr_null(push_of()->ours);
+	ck_assert_str_eq(floor_world_sh("git diff --name-only"), "a.txt");
+	floor_world_sh("git checkout -q a.txt");
+	landing_world_main("by eve,by adam,their x,first,");
+	ck_assert_str_eq(floor_world_sh("for r in $(git for-each-ref "
+					"--format='%(objectname)' "
+					"refs/llmc/landed); do git log -1 "
+					"--format=%s $r; git merge-base "
+					"--is-ancestor $r main || echo lost; "
+					"done | sort"),
+	    "by adam\nby eve");
+	land("tom", "d.txt");
+	landing_world_main("by tom,by eve,by adam,their x,first,");
+}
+
+/* A conflict, or a commit of the user's, is theirs. */
+TEST_ROWS(what_no_clean_rebase_of_landings_solves_is_asked_about, 2)
+{
+	begin_split(_i == 0 ?
+		OTHERS("b.txt") :
+		OTHERS("x") "; cd - >/dev/null; git commit -q --allow-empty "
+			    "-m mine");
+	floor_world_until(push_of()->ours != NULL);
+	landing_world_main(_i == 0 ? "by adam,first," : "mine,by adam,first,");
+	ck_assert_ptr_null(push_of()->replayed);
+}
+
 /* While what lands is pushed, a person commits: origin has it, so it does not
  * land a second time, on top of that commit. */
 TEST(a_commit_beside_a_push_does_not_land_it_twice)

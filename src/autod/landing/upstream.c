@@ -2,9 +2,13 @@
 
 #include "base.h"
 #include "backoff.h"
+#include "book-history.h"
 #include "core.h"
 #include "emit.h"
+#include "git-freeze.h"
 #include "git-land.h"
+#include "git-landed.h"
+#include "git-replay.h"
 #include "git-upstream.h"
 #include "landing-private.h"
 #include "landing-record.h"
@@ -23,6 +27,7 @@ enum step {
 	STEP_IDLE,
 	STEP_LOOKS, /* at origin */
 	STEP_FOLLOWS, /* moves the branch to what origin has */
+	STEP_REPLAYS, /* moves it there with what has landed here on top */
 	STEP_PUSHES,
 };
 
@@ -42,6 +47,7 @@ struct upstream {
 	bool known;
 	enum git_upstream_stand stand;
 	char *theirs, *ours; /* commits; theirs "" = it has no such branch */
+	char *refused; /* "OURS THEIRS" that a rebase does not solve */
 	struct checkout_watch *checkout; /* waits: it cannot follow */
 	struct loop_timer *held; /* the same, for a lock of git */
 	char *reason; /* why it cannot */
@@ -57,6 +63,7 @@ struct upstream {
 };
 
 static void look(struct upstream *up);
+static bool replay(struct upstream *up);
 static void follow(struct upstream *up);
 static void push_now(struct upstream *up, const char *commit);
 
@@ -143,6 +150,14 @@ rest(struct upstream *up)
 	}
 	arm(up);
 	queue_look(up->queue);
+}
+
+static void
+on_ref_dropped(const struct err *err, void *arg)
+{
+	(void)arg;
+	if (err != NULL) /* it only keeps a commit longer than needed */
+		log_debug("a ref of what has landed stays");
 }
 
 /* --- how it stands with origin ---------------------------------------- */
@@ -249,6 +264,8 @@ on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
 	up->stand = fetched->stand;
 	xstrset(&up->theirs, fetched->remote);
 	xstrset(&up->ours, fetched->branch);
+	if (replay(up))
+		return;
 	note_divergence(up, up->stand == GIT_STAND_DIVERGED ? up->ours : NULL,
 	    up->stand == GIT_STAND_DIVERGED ? up->theirs : NULL);
 	if (lands_by_pull(up->core->settings)) {
@@ -491,6 +508,203 @@ follow(struct upstream *up)
 	up->step = STEP_FOLLOWS;
 	git_land(core->git, core_branch(core), up->ours, up->theirs, NULL,
 	    core_lands_when_dirty(core), on_followed, up);
+}
+
+/* --- what has landed here goes on top of what origin has ------------------ */
+
+/* What the commits are known by: the tasks, and the refs. */
+static void
+replay_note(struct upstream *up)
+{
+	struct core *core = up->core;
+	struct push_record *record = record_of(up);
+	struct landing_record *landings = &core->state.landings;
+
+	for (char **line = record->replayed; line != NULL && *line != NULL;
+	     line++) {
+		cleanup_free char *copy = xstrdup(*line), *ref = NULL;
+		char *rest = copy;
+		const char *id = strsep(&rest, " ");
+		const char *from = strsep(&rest, " ");
+		const char *to = rest != NULL && *rest != '\0' ? rest : from;
+		struct task *filed = from != NULL ?
+		    book_find_task_commit(core->book, from) :
+		    NULL;
+
+		if (from == NULL)
+			continue;
+		for (size_t i = 0; i < core->state.task_count; i++)
+			if (text_is(core->state.tasks[i]->commit, from))
+				xstrset(&core->state.tasks[i]->commit, to);
+		if (filed != NULL) {
+			xstrset(&filed->commit, to);
+			book_file_task(core->book, filed);
+		}
+		task_free(filed);
+		ref = xasprintf(GIT_LANDED_REFS "%s", id);
+		git_freeze_drop(core->git, ref, on_ref_dropped, NULL);
+	}
+	/* They have other parents now: a person takes them back. */
+	red_run_release(&landings->own);
+	/* As after a landing whose check was overtaken, the tip is checked. */
+	xstrset(&landings->overtaken.commit, record->replayed_tip);
+	xstrset(&landings->overtaken.tree, record->replayed_tree);
+	if (record->unpushed != NULL || mode_of(up) == UPSTREAM_PUSH)
+		xstrset(&record->unpushed, record->replayed_tip);
+	note_divergence(up, NULL, NULL);
+}
+
+static void
+replay_over(struct upstream *up, bool moved)
+{
+	struct push_record *record = record_of(up);
+
+	if (moved)
+		replay_note(up);
+	strv_clear(&record->replayed);
+	xstrset(&record->replayed_tip, NULL);
+	xstrset(&record->replayed_tree, NULL);
+	persist_changed(up->core);
+}
+
+/* It stays as it is, and a person is asked. */
+static void
+replay_fail(struct upstream *up, const char *why, bool for_good)
+{
+	log_debug("%s is not rebased: %s", core_branch(up->core), why);
+	if (for_good) {
+		free(up->refused);
+		up->refused = xasprintf("%s %s", up->ours, up->theirs);
+	}
+	note_divergence(up, up->ours, up->theirs);
+	up->step = STEP_IDLE;
+	rest(up);
+}
+
+static void
+on_replay_landed(enum git_land_result result, const char *detail,
+    const char *const *places, const struct err *err, void *arg)
+{
+	struct upstream *up = arg;
+	cleanup_free char *tip = xstrdup(record_of(up)->replayed_tip);
+	const char *branch = core_branch(up->core);
+
+	(void)places;
+	if (result == GIT_LAND_MOVED) {
+		replay_over(up, false);
+		up->step = STEP_IDLE;
+		up->again = true;
+		rest(up);
+		return;
+	}
+	replay_over(up, result == GIT_LANDED);
+	if (result != GIT_LANDED) {
+		replay_fail(up, err != NULL ? err->msg : detail, false);
+		return;
+	}
+	EMIT(up->core, EVENT_FOLLOWED, .branch = branch, .commit = up->theirs);
+	EMIT(up->core, EVENT_BRANCH_MOVED, .branch = branch, .from = up->ours,
+	    .to = tip);
+	xstrset(&up->ours, tip);
+	up->stand = GIT_STAND_AHEAD;
+	up->step = STEP_IDLE;
+	queue_base_changed(up->queue);
+	rest(up);
+}
+
+/* What is about to be done is on disk: the next daemon finds it. */
+static void
+replay_land(void *arg)
+{
+	struct upstream *up = arg;
+	struct core *core = up->core;
+	const struct push_record *record = record_of(up);
+	cleanup_strv char **keep = NULL;
+
+	if (up->stopping)
+		return;
+	for (char **line = record->replayed; *line != NULL; line++) {
+		const char *to = strrchr(*line, ' ') + 1;
+		const char *dash = strrchr(*line, '-');
+		int len = dash != NULL ? (int)(dash - *line) :
+					 (int)strcspn(*line, " ");
+
+		if (*to != '\0')
+			strv_take(&keep,
+			    xasprintf("%.*s-%.12s %s", len, *line, to, to));
+	}
+	git_land_instead(core->git, core_branch(core), up->ours,
+	    record->replayed_tip, strv_const(keep), core_lands_when_dirty(core),
+	    on_replay_landed, up);
+}
+
+static void
+on_replayed(
+    const struct git_replayed *replayed, const struct err *err, void *arg)
+{
+	struct upstream *up = arg;
+	struct push_record *record = record_of(up);
+
+	if (up->stopping || err != NULL || replayed->refused != NULL) {
+		replay_fail(up, err != NULL ? err->msg : replayed->refused,
+		    err == NULL);
+		return;
+	}
+	if (up->core->state.landings.to != NULL) {
+		replay_fail(up, "the branch is moving", false);
+		return;
+	}
+	for (size_t i = 0; i < replayed->count; i++)
+		strv_take(&record->replayed,
+		    xasprintf("%s %s %s", replayed->commits[i].id,
+			replayed->commits[i].from, replayed->commits[i].to));
+	xstrset(&record->replayed_tip, replayed->tip);
+	xstrset(&record->replayed_tree, replayed->tree);
+	persist_changed(up->core);
+	persist_then(up->core, up, replay_land, up);
+}
+
+/* A branch that has diverged only by landings of ours is put on top of what
+ * origin has, as a rebase without a conflict would; a user's commit is not
+ * touched. False: it is not to be tried. */
+static bool
+replay(struct upstream *up)
+{
+	cleanup_free char *pair = xasprintf("%s %s", up->ours, up->theirs);
+
+	if (up->stand != GIT_STAND_DIVERGED || up->stopping || is_shared(up) ||
+	    lands_by_pull(up->core->settings) || up->landing != NULL ||
+	    up->core->state.landings.to != NULL || text_is(up->refused, pair))
+		return false;
+	up->step = STEP_REPLAYS;
+	git_replay(up->core->git, up->ours, up->theirs, on_replayed, up);
+	return true;
+}
+
+/* Had the branch moved when the last daemon was killed? */
+static void
+on_replay_looked(const struct git_answer *answer, void *arg)
+{
+	struct upstream *up = arg;
+
+	replay_over(up, answer->status == 0);
+	up->step = STEP_IDLE;
+	rest(up);
+}
+
+static void
+replay_resume(struct upstream *up)
+{
+	struct core *core = up->core;
+	cleanup_free char *branch =
+	    xasprintf("refs/heads/%s", core_branch(core));
+	const char *const args[] = { "merge-base", "--is-ancestor",
+		record_of(up)->replayed_tip, branch, NULL };
+	struct git_command ask = { .args = args };
+
+	up->step = STEP_REPLAYS;
+	git_run(git_queue(core->git, core->workspace->root), &ask,
+	    on_replay_looked, up);
 }
 
 void
@@ -756,6 +970,8 @@ upstream_begin(struct upstream *up)
 		record->away_ms = clock_wall_ms();
 		persist_changed(up->core);
 	}
+	if (!up->begun && record->replayed_tip != NULL)
+		replay_resume(up);
 	up->begun = true;
 	if (mode_of(up) != UPSTREAM_PUSH && push_record_let_go(record_of(up))) {
 		persist_changed(up->core);
@@ -790,7 +1006,8 @@ upstream_stop(struct upstream *up)
 bool
 upstream_is_quiet(const struct upstream *up)
 {
-	return up->step != STEP_PUSHES && up->step != STEP_FOLLOWS;
+	return up->step != STEP_PUSHES && up->step != STEP_FOLLOWS &&
+	    up->step != STEP_REPLAYS;
 }
 
 struct upstream *
@@ -825,6 +1042,8 @@ upstream_free(struct upstream *up)
 	free(up->ref);
 	free(up->theirs);
 	free(up->ours);
+	persist_forget(up->core, up);
+	free(up->refused);
 	free(up->reason);
 	free(up->landing);
 	free(take_ptr(&record_of(up)->pushing));

@@ -123,6 +123,11 @@ struct push_record {
 		    * away_ms: it has not said whether it has taken it */
 	char *ours, *theirs; /* commits of branch and origin that have diverged;
 			      * NULL = they have not */
+	/* What has landed here is put on top of what origin has: the branch
+	 * moves to this tip. "ID FROM TO" of each commit (git-replay.h); NULL =
+	 * it does not. */
+	char **replayed;
+	char *replayed_tip, *replayed_tree;
 	char *blocked; /* by a checkout, or commits that were not pushed: why;
 			* NULL = it is not */
 	int64_t blocked_ms; /* since then, wall clock */

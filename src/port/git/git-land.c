@@ -169,7 +169,7 @@ find_changes(struct git_move *move)
 		    op->answer.out_len - len);
 		return true;
 	}
-	if (!git_op_is_ancestor(op, op->onto_id, move->id))
+	if (!move->instead && !git_op_is_ancestor(op, op->onto_id, move->id))
 		return false;
 	git_move_changes(move);
 	return true;
@@ -815,17 +815,34 @@ land_new(struct git *git, const char *branch, const char *onto, const char *id,
 	return move;
 }
 
-void
-git_land(struct git *git, const char *branch, const char *onto, const char *id,
-    const char *const *keep, bool overlap, git_land_fn *fn, void *arg)
+static void
+land_begin(struct git *git, const char *branch, const char *onto,
+    const char *id, bool instead, const char *const *keep, bool overlap,
+    git_land_fn *fn, void *arg)
 {
 	struct git_move *move = land_new(git, branch, onto, id, arg);
 
+	move->instead = instead;
 	for (; keep != NULL && *keep != NULL; keep++)
 		strv_add(&move->keep, *keep);
 	move->overlap = overlap;
 	move->fn = fn;
 	git_op_begin(&move->op, false);
+}
+
+void
+git_land(struct git *git, const char *branch, const char *onto, const char *id,
+    const char *const *keep, bool overlap, git_land_fn *fn, void *arg)
+{
+	land_begin(git, branch, onto, id, false, keep, overlap, fn, arg);
+}
+
+void
+git_land_instead(struct git *git, const char *branch, const char *onto,
+    const char *id, const char *const *keep, bool overlap, git_land_fn *fn,
+    void *arg)
+{
+	land_begin(git, branch, onto, id, true, keep, overlap, fn, arg);
 }
 
 void

@@ -47,6 +47,12 @@ void
 git_land(struct git *git, const char *branch, const char *onto, const char *id,
     const char *const *keep, bool overlap, git_land_fn *fn, void *arg);
 
+/* The same for commits that were made anew (git-replay.h): the branch goes from
+ * onto to id, which need not be on top of it. */
+void git_land_instead(struct git *git, const char *branch, const char *onto,
+    const char *id, const char *const *keep, bool overlap, git_land_fn *fn,
+    void *arg);
+
 /* Finish or undo what a landing left that was killed, as the next one would: a
  * user's git meets its locks until then. For a daemon that starts; without such
  * a landing no git runs. -EBUSY while another landing is under way, or another

@@ -811,6 +811,7 @@ struct git_move {
 	struct git_op op; /* onto: where the branch must be */
 	char *branch, *id_name;
 	char **keep; /* "ID COMMIT" */
+	bool instead; /* it need not be on top of what the branch has */
 	bool overlap;
 	char id[GIT_ID_SIZE];
 	char *common;
