@@ -237,3 +237,29 @@ TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 	floor_world_settle();
 	floor_has(said(), "two");
 }
+
+/* A task that only asks something needs no change: it ends with the answer, as
+ * it was reported, or as it was given first. */
+TEST_ROWS(a_question_ends_with_its_answer, 2)
+{
+	struct agent *agent = begin();
+
+	if (_i == 0) {
+		ck_assert_ptr_null(
+		    team_world_tool("auto-1", "report_completion",
+			"{\"summary\": \"Not tested: foo(), bar().\", "
+			"\"result\": \"report\"}"));
+		fake_session_turn_ends(agent->session, "I have reported.");
+	} else {
+		fake_session_turn_ends(
+		    agent->session, "Not tested: foo(), bar().");
+		auto_world_turn(2);
+		floor_has(fake_session_prompt(agent->session),
+		    "\"result\": \"report\"");
+		fake_session_turn_ends(agent->session,
+		    "No change is needed because you wanted an answer.");
+	}
+	auto_world_all_filed("t1 no_changes; ");
+	floor_has(
+	    auto_world_record("t1"), "\"reason\":\"Not tested: foo(), bar().");
+}

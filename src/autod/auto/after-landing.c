@@ -11,6 +11,7 @@
 #include "auto.h"
 #include "backoff.h"
 #include "box-plan.h"
+#include "contract.h"
 #include "emit.h"
 #include "failure.h"
 #include "git-facts.h"
@@ -60,9 +61,12 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 	if (agent->worker->status == WORKER_NO_CHANGES) {
 		if (!POLICY_ASK(mode, team, verify, agent, NULL)) {
 			struct worker *w = agent->worker;
+			cleanup_buf struct buf answer = BUF_INIT;
 
 			emit_completed(agent, t);
-			outcome_without_commit(mode, t, t->last_words);
+			verification_answer(t, &answer);
+			outcome_without_commit(
+			    mode, t, answer.len > 0 ? answer.data : NULL);
 			agent_move(agent,
 			    w->session.ready ? WORKER_IDLE : WORKER_OFFLINE,
 			    NULL);

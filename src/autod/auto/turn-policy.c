@@ -35,6 +35,7 @@ static void
 op_check_begin(struct auto_mode *mode, struct agent *agent, const char *head);
 
 #define SHOWN_MAX 200 /* bytes of a report in the log */
+#define FIRST_MAX 16384 /* bytes of the first words that are kept */
 
 static const char error_nudge[] =
     "The last turn ended with an error. Continue the task from where it "
@@ -79,6 +80,9 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	if (words == NULL && parser != NULL)
 		words = transcript_parser_last_text(parser);
 	xstrset(&t->last_words, words);
+	if (t->attempt.first_words == NULL && words != NULL)
+		t->attempt.first_words =
+		    xstrndup(words, text_cut(words, strlen(words), FIRST_MAX));
 	/* The report in a message counts unless the tool made one. */
 	said = facts->said;
 	said_of_task(t, said);

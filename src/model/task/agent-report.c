@@ -118,6 +118,8 @@ report_item(const char *line)
 static const char *const completion_status_words[] = { "complete", "partial",
 	"failed", NULL };
 
+const char *const completion_result_words[] = { COMPLETION_IS_RESULT, NULL };
+
 static const char *const completion_confidence_words[] = { "high", "medium",
 	"low", NULL };
 
@@ -125,6 +127,7 @@ enum field {
 	FIELD_STATUS,
 	FIELD_CONFIDENCE,
 	FIELD_VERDICT,
+	FIELD_RESULT,
 	FIELD_SUMMARY,
 	FIELD_ARTIFACTS,
 	FIELD_BLOCKERS,
@@ -134,13 +137,15 @@ enum field {
 };
 
 static const char *const field_names[FIELD_COUNT] = { "status", "confidence",
-	"verdict", "summary", "artifacts", "blockers", "warnings", "findings" };
+	"verdict", "result", "summary", "artifacts", "blockers", "warnings",
+	"findings" };
 
 static const char *const *
 words_of(enum field field)
 {
 	return field == FIELD_STATUS ? completion_status_words :
 	    field == FIELD_VERDICT   ? review_verdict_words :
+	    field == FIELD_RESULT    ? completion_result_words :
 				       completion_confidence_words;
 }
 
@@ -319,6 +324,9 @@ take_word(struct json_object *args, enum field field,
 		return field == FIELD_VERDICT ?
 		    err_set(err, -EINVAL, "verdict: expected %s or %s",
 			REVIEW_SAYS_APPROVE, REVIEW_SAYS_FINDINGS) :
+		    field == FIELD_RESULT ?
+		    err_set(err, -EINVAL, "result: expected %s",
+			completion_result_words[0]) :
 		    err_set(err, -EINVAL, "%s: expected %s, %s or %s",
 			field_names[field], words_of(field)[0],
 			words_of(field)[1], words_of(field)[2]);
@@ -350,7 +358,7 @@ completion_report_from_args(
 		return err_set(err, -EINVAL,
 		    "summary required: say in a few sentences what was "
 		    "accomplished");
-	for (enum field f = FIELD_STATUS; f <= FIELD_VERDICT; f++)
+	for (enum field f = FIELD_STATUS; f <= FIELD_RESULT; f++)
 		if ((r = take_word(args, f, report, err)) < 0)
 			return r;
 	json_set_string(report, "summary", summary);
@@ -379,7 +387,8 @@ field_of(const struct report_line *line, bool reviews, const char **ret_value)
 	    (*end != ':' && *end != '='))
 		return FIELD_COUNT;
 	for (enum field f = FIELD_STATUS; f < FIELD_COUNT; f++)
-		if ((reviews || (f != FIELD_VERDICT && f != FIELD_FINDINGS)) &&
+		if (f != FIELD_RESULT && /* a word of any message */
+		    (reviews || (f != FIELD_VERDICT && f != FIELD_FINDINGS)) &&
 		    strlen(field_names[f]) == len &&
 		    strncasecmp(field_names[f], s, len) == 0) {
 			end++;

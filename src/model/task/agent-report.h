@@ -20,6 +20,11 @@ struct json_object;
 #define COMPLETION_ENTRY_MAX   1024
 #define COMPLETION_ENTRIES_MAX 50 /* of each list */
 
+/* As the head of a task says it: the summary is the result, and no change is
+ * wanted. */
+#define COMPLETION_IS_RESULT "report"
+extern const char *const completion_result_words[];
+
 /* From the arguments of the tool: blanks around texts and the case of words do
  * not matter, a list may be a single text, empty entries are dropped. -EINVAL
  * with what is wrong: summary is required. The caller owns *ret_report. */

@@ -37,6 +37,7 @@ static const struct schema_field attempt_fields[] = {
 	FIELD("verified", verified),
 	FIELD("retry_of", retry_of),
 	FIELD("session", session),
+	FIELD("first_words", first_words),
 	FIELD("last_tool", last_tool),
 	FIELD("report", report),
 	FIELD("report_by_tool", report_by_tool),
@@ -164,6 +165,7 @@ task_attempt_begin(struct task *task, int64_t now_ms)
 	struct task_attempt *attempt = &task->attempt;
 
 	xstrset(&attempt->session, NULL);
+	xstrset(&attempt->first_words, NULL);
 	xstrset(&attempt->last_tool, NULL);
 	json_object_put(take_ptr(&attempt->report));
 	attempt->report_by_tool = false;

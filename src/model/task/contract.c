@@ -6,6 +6,7 @@
 
 #include "api-shape.h"
 #include "attempt.h"
+#include "agent-report.h"
 #include "contract.h"
 #include "schema.h"
 #include "task.h"
@@ -401,11 +402,14 @@ has_reported(const struct task *task)
 	const char *words = task->last_words;
 	bool child = task_is_child(task);
 
-	if (!child && !task->launch.report_only)
+	if (!child && !task->launch.report_only &&
+	    strcmp(json_string_or(task->attempt.report, "result", ""),
+		COMPLETION_IS_RESULT) != 0)
 		return false;
 	if (task->attempt.report != NULL)
 		return child ||
-		    strcmp(json_string_or(task->attempt.report, "status", ""),
+		    strcmp(json_string_or(task->attempt.report, "status",
+			       task->attempt.report_by_tool ? "complete" : ""),
 			"complete") == 0;
 	return words != NULL && words[strspn(words, " \t\r\n")] != '\0';
 }
@@ -448,6 +452,21 @@ verification_has_result(const struct task *task)
 {
 	return verification_is_met(task) || has_reported(task) ||
 	    task->attempt.children_landed;
+}
+
+void
+verification_answer(const struct task *task, struct buf *out)
+{
+	const struct task_attempt *attempt = &task->attempt;
+	const char *first = attempt->first_words, *last = task->last_words;
+
+	if (has_reported(task) && attempt->report_by_tool)
+		first = json_string_or(attempt->report, "summary", first);
+	if (first != NULL)
+		buf_adds(out, first);
+	if (last != NULL && !text_is(first, last) &&
+	    !(has_reported(task) && attempt->report_by_tool))
+		buf_addf(out, "%s%s", out->len > 0 ? "\n\n" : "", last);
 }
 
 static void

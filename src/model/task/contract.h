@@ -117,9 +117,13 @@ enum verification_next verification_end(
 /* Was a contract that asks for anything met by this attempt? */
 bool verification_is_met(const struct task *task);
 /* Has the task a result, even without a commit of its own? Its contract is met,
- * work of agents that it has spawned has landed, or another agent spawned it
- * and it has reported, in whatever way. */
+ * work of agents that it has spawned has landed, another agent spawned it
+ * and it has reported, in whatever way, or its report is what it was for. */
 bool verification_has_result(const struct task *task);
+
+/* What it has said, for who asked: what it reported, or its first words in
+ * this attempt and, if it was sent on after them, its last ones; appended. */
+void verification_answer(const struct task *task, struct buf *out);
 /* Does the agent of a task that another agent spawned report that it could not
  * do it, or not all of it? It has failed then, with or without a commit, and is
  * not tried again: its parent decides. A part is enough if the spawn says so,

@@ -98,6 +98,8 @@ struct task_attempt {
 
 	char *session; /* its agent's, since its first turn; NULL = none */
 
+	char *first_words; /* at the end of its first turn */
+
 	/* What it has reported. */
 	char *last_tool; /* that its own conversation used; those of llmc
 			  * without their prefix */

@@ -558,7 +558,9 @@ static const struct {
 		"There is no commit on your branch. If the task is not done, "
 		"do what it asks for and commit it. If it needs no change, say "
 		"so in one sentence that begins with \"No change is needed "
-		"because\". If something is missing that you cannot get, end "
+		"because\". If it asks only for an answer, give the answer as "
+		"the summary of report_completion, with \"result\": "
+		"\"report\". If something is missing that you cannot get, end "
 		"your turn with it in this form:\n\n"
 		"```json\n{\"overseerUpdate\": {\"status\": \"blocked\", "
 		"\"blockers\": [\"what is missing\"]}}\n```\n",
