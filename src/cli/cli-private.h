@@ -27,6 +27,7 @@
 #include "worker.h"
 #include "workspace.h"
 
+struct preflight;
 struct loop;
 struct plan;
 struct plan_set;
@@ -342,6 +343,11 @@ char *remote_socket(struct cli *cli);
 
 /* Is there a daemon that answers? */
 bool remote_alive(struct cli *cli);
+
+/* If there is neither a daemon nor a worker, and a worktree is not all that one
+ * needs: make the place of the first worker
+ * as its start would, remove it, and add how that went. */
+void cli_try_place(struct cli *cli, struct preflight *preflight);
 /* What starts a daemon as the last one ran. Static. */
 const char *remote_start_command(struct cli *cli);
 

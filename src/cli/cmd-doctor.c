@@ -524,6 +524,8 @@ check_start(struct doctor *d)
 	start_facts_read(&d->cli->workspace, d->settings, NULL, NULL, &facts);
 	facts.knows_budget = false; /* work by hand needs none */
 	preflight_judge(&facts, &preflight);
+	if (preflight.counts[PREFLIGHT_FAIL] == 0)
+		cli_try_place(d->cli, &preflight);
 	for (size_t i = 0; i < preflight.count; i++)
 		doctor_note(d, verdict_of(&preflight.list[i]),
 		    preflight.list[i].name, preflight.list[i].detail,

@@ -266,6 +266,8 @@ only_check(struct cli *cli)
 
 	if (start_facts_check(&cli->workspace, true, &preflight, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
+	if (preflight.counts[PREFLIGHT_FAIL] == 0)
+		cli_try_place(cli, &preflight);
 	ok = preflight.counts[PREFLIGHT_FAIL] == 0;
 	preflight_print(&preflight, &cli->text);
 	buf_adds(&cli->text,

@@ -5,9 +5,12 @@
 #include "base.h"
 #include "account.h"
 #include "attempt.h"
+#include "box-plan.h"
 #include "cli-private.h"
+#include "config.h"
 #include "contract.h"
 #include "landing-record.h"
+#include "preflight.h"
 #include "procref.h"
 #include "workspace.h"
 #include "task.h"
@@ -86,6 +89,53 @@ roster_find(struct cli *cli, const struct state *state, const char *name,
 		    name);
 	return cli_fail(cli, "no_such_worker",
 	    "there is no worker %s; the workers are:%s", name, names.data);
+}
+
+/* A plain worktree can always be made. */
+static bool
+place_is_plain(const struct workspace *ws)
+{
+	cleanup_free char *modules = file_join(ws->root, ".gitmodules");
+	struct settings *settings = NULL;
+	struct settings_problems problems;
+	const char *const *copies;
+	bool plain = true;
+
+	if (config_load(ws, &settings, &problems, NULL) < 0)
+		return true;
+	settings_list(settings, "repo.copy_files", &copies);
+	plain = *copies == NULL &&
+	    settings_string(settings, "repo.setup_command")[0] == '\0' &&
+	    box_mode_of(settings, "auto-1") == BOX_OFF && !file_exists(modules);
+	settings_problems_release(&problems);
+	settings_free(settings);
+	return plain;
+}
+
+void
+cli_try_place(struct cli *cli, struct preflight *preflight)
+{
+	cleanup_json struct json_object *result = NULL;
+	struct state state = { 0 };
+	const char *code = NULL;
+	struct err err = { 0 };
+	bool first;
+
+	if (place_is_plain(&cli->workspace) || remote_alive(cli) ||
+	    cli_is_barred(cli, false))
+		return;
+	first = roster_read(cli, &state, NULL) == 0 && state.count == 0;
+	state_release(&state);
+	if (!first)
+		return;
+	progress_begin(cli, "making the place of a worker, to try it");
+	if (remote_try(
+		cli, "worker.try", NULL, REMOTE_LONG_MS, &result, &code, &err))
+		preflight_add_place(
+		    preflight, json_string_or(result, "failed", NULL));
+	else
+		preflight_add_place(preflight, err.msg);
+	progress_end();
 }
 
 void

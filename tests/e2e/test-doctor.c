@@ -677,3 +677,30 @@ TEST(report_has_a_line_and_a_colour_for_each)
 	e2e_has(run->out, "\033[1;31mfail \033[0m config");
 	e2e_has(run->out, "\033[32mok   \033[0m git");
 }
+
+/* What a worker's place needs is found by making one, in the sandbox too, and
+ * nothing of it is left. */
+TEST(the_place_of_the_first_worker_is_tried)
+{
+	static const char left[] =
+	    "git worktree list | sed 1d; git branch --list 'llmc/*'; "
+	    "ls .worktrees 2>/dev/null";
+	struct e2e_run *run;
+
+	trust(ws);
+	e2e_write(e2e_path("%s/.env", ws), "A=1\n");
+	e2e_sh(ws,
+	    "echo .env >.gitignore; git add .gitignore; "
+	    "git commit -qm ignore");
+	set("repo.copy_files", "[\".env\"]");
+	set("repo.setup_command", "test -s .env");
+	assert_check(doctor(ws, 0), "place", "ok", "can be made", NULL);
+	ck_assert_str_eq(e2e_sh(ws, left)->out, "");
+	set("repo.setup_command", "echo no such tool; exit 3");
+	assert_check(
+	    doctor(ws, 1), "place", "fail", "no such tool", "setup_command");
+	run = e2e_llmc(ws, "up", "--check", NULL);
+	e2e_expect(run, 1, NULL);
+	e2e_has(run->out, "Auto mode cannot start.");
+	ck_assert_str_eq(e2e_sh(ws, left)->out, "");
+}

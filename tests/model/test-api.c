@@ -93,7 +93,7 @@ assert_flagged(unsigned flag, const char *expected)
 TEST(flags_are_those_that_callers_rely_on)
 {
 	assert_flagged(API_ONESHOT,
-	    "worker.add worker.nuke worker.reset worker.pause worker.stop "
+	    "worker.add worker.try worker.nuke worker.reset worker.pause worker.stop "
 	    "worker.accept worker.pick "
 	    "landing.revert "
 	    "task.add task.edit task.priority task.retry task.drop "
@@ -147,6 +147,7 @@ static const struct {
 } rows[] = {
 	{ "hook.event", "  w ", API_REACH_NOTHING },
 	{ "worker.add", "pr  ", API_REACH_PERSON },
+	{ "worker.try", "p   ", API_REACH_PERSON },
 	{ "worker.nuke", "p   ", API_REACH_PERSON },
 	{ "worker.reset", "pr  ", API_REACH_PERSON },
 	{ "worker.start", "prw ", API_REACH_FREE },

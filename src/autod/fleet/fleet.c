@@ -106,6 +106,11 @@ agent_remove(struct agent *agent)
 	persist_changed(core);
 }
 
+#define FIRST "auto-1" /* worker of auto mode */
+
+static void
+nuke_begin(struct agent *agent, struct server_call *call, const char *failed);
+
 /* --- add ---------------------------------------------------------------- */
 
 static void
@@ -170,8 +175,9 @@ static const struct operation_step add_steps[] = {
 
 OPERATION_KIND(add_kind, "add", add_steps, add_end);
 
-void
-op_add(struct fleet *fleet, const char *name, struct server_call *call)
+static void
+add_begin(struct fleet *fleet, const char *name,
+    const struct operation_kind *kind, struct server_call *call)
 {
 	struct core *core = fleet->core;
 	struct worker_op *add = xcalloc(1, sizeof *add);
@@ -184,7 +190,84 @@ op_add(struct fleet *fleet, const char *name, struct server_call *call)
 	    settings_string(core->settings, "repo.branch_prefix"), name);
 	state_add(&core->state, w);
 	state_give_indexes(&core->state);
-	worker_op_begin(add, &add_kind, agent_new(fleet, w), call);
+	worker_op_begin(add, kind, agent_new(fleet, w), call);
+}
+
+void
+op_add(struct fleet *fleet, const char *name, struct server_call *call)
+{
+	add_begin(fleet, name, &add_kind, call);
+}
+
+/* --- try ---------------------------------------------------------------- */
+
+/* People are told by who asked. */
+static void
+on_tried(const struct err *err, void *arg)
+{
+	operation_on_done(err, arg);
+}
+
+static void
+try_set_up(struct operation *op)
+{
+	worker_op_setup(op, on_tried);
+}
+
+/* What was copied may have made another repository of it. */
+static void
+try_stand(struct operation *op)
+{
+	const struct agent *agent = ((struct worker_op *)op)->agent;
+	struct err err = { 0 };
+
+	if (git_stand_look(agent->core->git, agent->worker->worktree, &err) < 0)
+		operation_fail(op, &err);
+	else
+		operation_next(op);
+}
+
+/* However it ended, it is removed. */
+static void
+try_end(struct operation *op, const struct err *err)
+{
+	struct worker_op *t = (struct worker_op *)op;
+	struct agent *agent = t->agent;
+
+	worker_op_release(t);
+	if (err != NULL && err->code == -ECANCELED)
+		serve_fail(agent->core, t->call, API_FAILED, err->msg);
+	else
+		nuke_begin(agent, t->call, err != NULL ? err->msg : NULL);
+	free(t);
+}
+
+static const struct operation_step try_steps[] = {
+	{ .name = "write", .run = worker_op_write },
+	{ .name = "worktree", .run = add_worktree },
+	{ .name = "submodules", .run = worker_op_submodules },
+	{ .name = "setup",
+	    .run = try_set_up,
+	    .cancel = worker_op_setup_cancel },
+	{ .name = "stand", .run = try_stand },
+};
+
+OPERATION_KIND(try_kind, "try", try_steps, try_end);
+
+/* The place of the first worker of auto mode, as its first start would make it.
+ */
+static void
+on_try(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct fleet *fleet = arg;
+
+	(void)params;
+	if (fleet->count > 0)
+		serve_refuse(call, API_STATUS,
+		    "there is a worker already: its place shows whether one "
+		    "can be made");
+	else
+		add_begin(fleet, FIRST, &try_kind, call);
 }
 
 struct add_call {
@@ -251,6 +334,7 @@ struct nuke {
 	struct worker_op op; /* first */
 	struct child *child; /* that runs now; NULL = none */
 	struct buf warning; /* teardown_command has failed */
+	char *failed; /* why it could not be made; NULL = it could */
 };
 
 /* It is removed all the same. */
@@ -353,6 +437,8 @@ forget_worker(struct nuke *nuke)
 	json_set_string(result, "salvage", n->salvage);
 	if (nuke->warning.len > 0)
 		json_set_string(result, "warning", nuke->warning.data);
+	if (nuke->failed != NULL)
+		json_set_string(result, "failed", nuke->failed);
 	agent_remove(agent);
 	EMIT(core, EVENT_WORKER_GONE, .worker = name);
 	serve_reply(core, n->call, result);
@@ -374,6 +460,7 @@ nuke_end(struct operation *op, const struct err *err)
 	else
 		forget_worker(nuke);
 	buf_release(&nuke->warning);
+	free(nuke->failed);
 	free(nuke);
 }
 
@@ -387,15 +474,22 @@ static const struct operation_step nuke_steps[] = {
 
 OPERATION_KIND(nuke_kind, "nuke", nuke_steps, nuke_end);
 
-void
-op_nuke(struct agent *agent, struct server_call *call)
+static void
+nuke_begin(struct agent *agent, struct server_call *call, const char *failed)
 {
 	struct nuke *n = xcalloc(1, sizeof *n);
 
 	buf_init(&n->warning);
+	xstrset(&n->failed, failed);
 	AGENT_EMIT(
 	    agent, EVENT_WORKER_LOST, .reason = "its worker was removed");
 	worker_op_begin(&n->op, &nuke_kind, agent, call);
+}
+
+void
+op_nuke(struct agent *agent, struct server_call *call)
+{
+	nuke_begin(agent, call, NULL);
 }
 
 static void
@@ -781,6 +875,7 @@ fleet_new(struct core *core)
 	emit_subscribe(core, on_event, fleet);
 	serve_handle(core, "sandbox.refused", on_refused, fleet);
 	serve_handle(core, "worker.add", on_add, fleet);
+	serve_handle(core, "worker.try", on_try, fleet);
 	fleet_handle(fleet, "worker.nuke", on_nuke, NULL);
 	worker_commands_register(fleet);
 	core_add_floor(core, &fleet->floor);

@@ -201,6 +201,11 @@ static const struct schema nuked = API_OBJECT(RESULT_WORKER, RESULT_SALVAGE,
     SCHEMA_MAY("warning", STRING, "repo.teardown_command has failed"));
 static const struct schema_field nuke_result = RESULT(nuked);
 
+static const struct schema tried = API_OBJECT(RESULT_WORKER, RESULT_SALVAGE,
+    SCHEMA_MAY("warning", STRING, "repo.teardown_command has failed"),
+    SCHEMA_MAY("failed", STRING, "why it could not work there"));
+static const struct schema_field try_result = RESULT(tried);
+
 static const struct schema reset =
     API_OBJECT(RESULT_WORKER, RESULT_BEFORE, RESULT_AFTER, RESULT_SALVAGE);
 static const struct schema_field reset_result = RESULT(reset);
@@ -309,6 +314,11 @@ const struct api_method api_methods[] = {
 	{ "worker.add", "create a worker, with its branch and its worktree",
 	    API_ONESHOT, REPAIRS, API_REACH_PERSON, &worker_params, &add_result,
 	    ERRORS{ API_FAILED, 0 } },
+	{ "worker.try",
+	    "make the place of the first worker as its start would, and "
+	    "remove it; only if there is no worker",
+	    API_ONESHOT, API_PERSON, API_REACH_PERSON, &no_params, &try_result,
+	    ERRORS{ API_STATUS, API_FAILED, 0 } },
 	{ "worker.nuke",
 	    "remove a worker, its worktree and its branch; its work is "
 	    "salvaged",

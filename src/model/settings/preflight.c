@@ -346,6 +346,21 @@ add(struct preflight *p, const struct row *row, struct verdict verdict,
 	p->counts[verdict.level]++;
 }
 
+void
+preflight_add_place(struct preflight *p, const char *failed)
+{
+	static const struct row row = { .name = "place" };
+	static const char remedy[] =
+	    "a worker's worktree could not be made like this; look at "
+	    "repo.copy_files, repo.setup_command and defaults.sandbox: llmc "
+	    "config list";
+
+	add(p, &row,
+	    (struct verdict){ failed != NULL ? PREFLIGHT_FAIL : PREFLIGHT_OK,
+		failed != NULL ? remedy : NULL },
+	    failed != NULL ? failed : "the first worker's can be made");
+}
+
 static void
 judge_config(const struct preflight_facts *f, struct preflight *p)
 {

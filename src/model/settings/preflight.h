@@ -86,6 +86,8 @@ struct preflight {
 /* Released by the caller. Checks whose facts are not known are left out. */
 void preflight_judge(
     const struct preflight_facts *facts, struct preflight *ret_preflight);
+/* Add what a trial of the first worker's place has said; NULL = it works. */
+void preflight_add_place(struct preflight *preflight, const char *failed);
 void preflight_release(struct preflight *preflight);
 void preflight_facts_release(struct preflight_facts *facts);
 
