@@ -353,6 +353,39 @@ TEST(a_budget_in_dollars_counts_the_estimate)
 	    strstr(auto_world.core->state.paused, "budget.day_cost"));
 }
 
+static void
+set_day_cost(const char *from, const char *to)
+{
+	cleanup_free char *script = xasprintf(
+	    "sed -i 's/^day_cost = %s$/day_cost = %s/' .llmc/config.toml", from,
+	    to);
+
+	floor_world_sh(script);
+	floor_world_accept();
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_ask("daemon.reload", "{}")));
+	floor_world_settle();
+}
+
+/* Whether it is raised or lowered, without waiting for the next patrol. */
+TEST(a_changed_budget_counts_at_once)
+{
+	struct agent *agent = begin_turn("[budget]\nday_cost = 0.02\n");
+	const char *path = unit_path("budget.jsonl");
+
+	append(path, USED("a", "2500"));
+	fake_session_reads(agent->session, path);
+	floor_world_settle();
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	set_day_cost("0.02", "0.01");
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	ck_assert_ptr_nonnull(
+	    strstr(auto_world.core->state.paused, "budget.day_cost"));
+	set_day_cost("0.01", "5.00");
+	ck_assert_ptr_null(auto_world.core->state.paused);
+	ck_assert_int_ne(agent->worker->status, WORKER_PAUSED);
+}
+
 TEST(a_price_that_is_missing_is_told_once)
 {
 	struct agent *agent = begin_turn("[budget]\nday_cost = 0.01\n");

@@ -162,8 +162,7 @@ TEST(the_budget_of_a_fleet_is_what_all_hosts_have_spent)
 	json_set_int(budget, "day_cost_micros", 4000000);
 	json_set_int(budget, "cost_others_micros", 3000000);
 	print_frame(view, "", &live, 80, 24, &frame);
-	ck_assert_ptr_nonnull(
-	    strstr(frame.data, "today $4.00 est. /4 ##########"));
+	ck_assert_ptr_nonnull(strstr(frame.data, "today $4.00 est. /4 #####"));
 }
 
 TEST(a_service_that_is_away_is_said_with_its_time)

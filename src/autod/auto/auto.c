@@ -427,7 +427,7 @@ on_event(const struct event *event, void *arg)
 			act_on_revert(mode, t, event->reason);
 		task_free(filed);
 	} else if (event->kind == EVENT_SETTINGS_READ && mode->begun) {
-		pause_try_again(mode);
+		pause_patrol(mode); /* a budget, hours */
 		loop_call_request(mode->look);
 	} else if (event->kind == EVENT_TASK_ASSIGNED) {
 		ledger_assigned(mode->ledger, event);

@@ -4,7 +4,7 @@
 #include "view-private.h"
 
 #define HANGS_MS    30000 /* without a heartbeat, which comes every 16 s */
-#define BAR_COLUMNS 10
+#define BAR_COLUMNS 5
 #define ROOMY       100 /* columns for less important words */
 #define ALL_KEYS    132 /* for all keys on the last line */
 #define NARROW      60 /* columns below which only a few words fit */
@@ -230,7 +230,13 @@ draw_budget(const struct head *h, int row)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	add_money(view_of(h->view, "budget"), h->grid->columns < NARROW, &text);
-	buf_addf(&text, "  landed %d failed %d", count_ended(h->view, "landed"),
+	buf_addf(&text, "  %slanded %d failed %d",
+	    h->grid->columns >= NARROW &&
+		    json_string_or(view_of(h->view, "head"), "run_id", NULL) !=
+			NULL ?
+		"run: " :
+		"",
+	    count_ended(h->view, "landed"),
 	    count_ended(h->view, "failed") + count_ended(h->view, "aborted") +
 		count_ended(h->view, "dead-letter"));
 	buf_addf(&text, " queue %" PRId64 "%s",
