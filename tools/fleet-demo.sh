@@ -225,6 +225,11 @@ server=true
 database="postgresql://$at:$port/llmc?sslmode=disable"
 owner="postgresql://owner@/llmc?host=$scratch/pg&port=$port"
 
+# A lease of 8 seconds instead of 5 minutes: a demo should be short. The server
+# is told when its tables are made.
+echo "host_lease=8000 host_beat=1000 host_poll=1000" >"$scratch/tuning"
+export LLMC_TEST_TUNING="$scratch/tuning"
+
 for name in $hosts; do
 	mkdir "$scratch/home-$name" "$scratch/$name"
 	on "$name" git clone -q "$origin" .
@@ -257,9 +262,6 @@ fake: say number-$n.txt is written." >/dev/null
 done
 
 say "llmc up --auto --detach, on each host"
-# A lease of 8 seconds instead of 5 minutes: a demo should be short.
-echo "host_lease=8000 host_beat=1000 host_poll=1000" >"$scratch/tuning"
-export LLMC_TEST_TUNING="$scratch/tuning"
 for name in $hosts; do
 	on "$name" "$llmc" up --auto --detach
 done

@@ -3,7 +3,8 @@
 # for Claude Code, which is removed when the script ends. Nothing of the user's own
 # git, tmux, Claude Code or browser is used.
 #
-# scratch_begin BUILD NAME sets $build, $llmc, $scratch and $repo; scratch_end removes them.
+# scratch_begin BUILD NAME sets $build, $llmc, $scratch and $repo; scratch_end
+# removes them.
 set -eu
 
 scratch_end() {
