@@ -145,10 +145,7 @@ judge_command(const struct guard_policy *policy, const char *cwd,
 		.home = getenv("HOME"),
 		.own = getenv("LLMC_TMPDIR"),
 		.scratch = scratch,
-		.protected_paths = policy->protected_paths,
 		.is_foreign = whose.mark != NULL ? is_foreign : NULL,
-		/* The first process of a sandbox has it too. */
-		.alone = whose.mark != NULL && mark_is_on(1, whose.mark),
 		.is_inside = is_inside,
 		.arg = &whose };
 	unsigned rule;

@@ -92,6 +92,34 @@ START_TEST(no_file_in_the_worktree_turns_the_guard_off)
 }
 END_TEST
 
+/* By rules of Claude Code, but for the last one, which is the hook's. Each
+ * would leave a file if any of it ran. */
+START_TEST(commands_that_a_worker_does_not_run_leave_nothing)
+{
+	static const char *const commands[] = { "git push origin main",
+		"env X=1 git push", "git -C . push", "git -c a.b=c push",
+		"sh -c 'git push'", "bash -lc 'cd . && git push'",
+		"eval git push", "a=push; git $a", "sudo true",
+		"/usr/bin/sudo true", "su -c true", "pkill -f nobody-has-this",
+		"git config --global a.b c", "echo x >golden/a",
+		"rm -rf /nonexistent/llmc" };
+	const char *scratch = e2e_dir("ran");
+	struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < nitems(commands); i++)
+		buf_addf(&text, "fake: run %s; touch '%s/%zu'\n", commands[i],
+		    scratch, i);
+	buf_addf(&text, "fake: run git stash push; touch '%s/ok'\n", scratch);
+	buf_adds(&text, "fake: commit a.txt x");
+	fleet_do("config", "set", "repo.protected_paths", "[\"golden\"]", NULL);
+	fleet_add("adam");
+	fleet_start("adam", text.data);
+	buf_release(&text);
+	fleet_wait("adam", "needs_review,no_changes");
+	ck_assert_str_eq(e2e_sh(scratch, "echo $(ls)")->out, "ok\n");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -103,5 +131,7 @@ unit_suite(void)
 	    s, begin, no_tool_is_used_whose_guard_does_not_answer);
 	scenarios_add_test(
 	    s, begin, no_file_in_the_worktree_turns_the_guard_off);
+	scenarios_add_test(
+	    s, begin, commands_that_a_worker_does_not_run_leave_nothing);
 	return s;
 }

@@ -140,12 +140,9 @@ TEST(commands_that_a_worker_does_not_run_are_denied)
 	    "\"protected_paths\":[\"docs/**\"]");
 	expect_passes(use("Bash", "command", "git commit -m push && make"));
 	expect_passes(use("Bash", "command", "rm -rf ../build; sudo true"));
-	expect_denied(use("Bash", "command", "make && git push"), "git push");
 	expect_denied(use("Bash", "command",
 			  "rm -rf ../../../../../../../../../../other"),
 	    "outside");
-	expect_denied(
-	    use("Bash", "command", "echo x >../docs/a"), "docs/a is protected");
 	expect_denied(use("Write", "file_path", "../docs/a"), "is protected");
 	ck_assert_int_eq(pipe(ready), 0);
 	setenv("LLMC_KEEPER", "mine/adam", 1);

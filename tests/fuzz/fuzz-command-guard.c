@@ -16,14 +16,11 @@ is_foreign(int64_t pid, void *arg)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char tests[] = "tests/**";
-	static char *const protected_paths[] = { tests, NULL };
 	static const char *const scratch[] = { "/tmp", NULL };
 	struct command_place place = { .rules = (1U << COMMAND_RULE_COUNT) - 1,
 		.tree = "/r/.worktrees/adam",
 		.home = "/home/me",
 		.scratch = scratch,
-		.protected_paths = protected_paths,
 		.is_foreign = is_foreign };
 	cleanup_free char *text = xstrndup((const char *)data, size);
 	cleanup_buf struct buf why = BUF_INIT, none = BUF_INIT;

@@ -21,8 +21,6 @@ is_inside(const char *path, void *arg)
 	return strncmp(path, "/link/", 6) == 0;
 }
 
-static bool alone;
-
 /* refused: a part of the answer; NULL = it passes. */
 struct row {
 	const char *text, *refused;
@@ -31,8 +29,6 @@ struct row {
 static void
 check_rows(const struct row *rows, size_t count, unsigned rules)
 {
-	static char golden[] = "tests/golden", lock[] = "**/package-lock.json";
-	static char *const protected_paths[] = { golden, lock, NULL };
 	static const char *const scratch[] = { "/tmp", NULL };
 	const struct command_place place = { .rules = rules,
 		.tree = TREE,
@@ -40,10 +36,8 @@ check_rows(const struct row *rows, size_t count, unsigned rules)
 		.home = "/home/me",
 		.own = "/scratch/adam/",
 		.scratch = scratch,
-		.protected_paths = protected_paths,
 		.is_foreign = is_foreign,
-		.is_inside = is_inside,
-		.alone = alone };
+		.is_inside = is_inside };
 
 	for (size_t i = 0; i < count; i++) {
 		cleanup_buf struct buf why = BUF_INIT;
@@ -129,35 +123,6 @@ TEST(ordinary_work_passes)
 TEST(what_a_worker_does_not_run_is_refused_with_words)
 {
 	static const struct row rows[] = {
-		{ "git push", "llmc lands your work" },
-		{ "cd x && git -C . -c a=b --no-pager push origin HEAD",
-		    "git push" },
-		{ "make\ngit push --force", "git push" },
-		{ "true || /usr/bin/git push", "git push" },
-		{ "if true; then git push; fi", "git push" },
-		{ "GIT_DIR=x git push", "git push" },
-		{ "echo \"$(git push 2>&1)\"", "git push" },
-		{ "echo `git push`", "git push" },
-		{ "bash -lc 'cd x; git push'", "git push" },
-		{ "sh -e -c \"git push $REMOTE\"", "git push" },
-		{ "eval git push", "git push" },
-		{ "env -u X A=b timeout -k 5 10 nice -n 3 git push",
-		    "git push" },
-		{ "{ git push; }", "git push" },
-		{ "diff <(git push) x", "git push" },
-		{ "cat <<EOF\ntext\nEOF\ngit push", "git push" },
-		{ "'git' \"pu\"sh", "git push" },
-		{ "git \\\n push", "git push" },
-		{ "cd \"$(git rev-parse --show-toplevel)\" && git push",
-		    "git push" },
-		{ "cd /r && git push; cd x", "below /tmp" },
-		{ "git -C /tmp/.. push", "git push" },
-		{ "echo $(( (1 + (2)) )) $((3)); git push", "git push" },
-		{ "git config --global user.name me", "git -c" },
-		{ "HOME=/tmp/h ls; git config --global a.b c", "git -c" },
-		{ "git config --global --unset-all user.name", "git -c" },
-		{ "git config --system --unset user.name", "git -c" },
-		{ "git config set --global user.name me", "git -c" },
 		{ "rm -rf /", "/ is outside of your worktree" },
 		{ "rm -rf ~", "outside" },
 		{ "rm -r -f -- ~/src", "outside" },
@@ -171,24 +136,16 @@ TEST(what_a_worker_does_not_run_is_refused_with_words)
 		{ "rm -rf build /home/*", "outside" },
 		{ "ls | xargs -I {} rm -rf /x/{}", "outside" },
 		{ "(cd /tmp); rm -rf ../../x", "outside" },
-		{ "sudo apt-get install x", "rights of root" },
-		{ "echo y | sudo -S true", "rights of root" },
-		{ "su -c id", "rights of root" },
+		{ "make\nrm -rf /x", "outside" },
+		{ "if true; then /bin/rm -rf /x; fi", "outside" },
+		{ "echo \"ok\" && A=b nice -n 3 rm -rf '/x'", "outside" },
+		{ "bash -lc 'cd /; rm -rf x'", "outside" },
+		{ "eval rm -rf /x", "outside" },
+		{ "eval 'rm -rf /x'", "outside" },
 		{ "kill 1234", "not a process of your session" },
 		{ "kill -9 77 78", "78 is not a process" },
 		{ "kill -s KILL 78", "78 is not a process" },
 		{ "kill -9 -1", "-1 is not a process" },
-		{ "pkill -f vite", "other workers" },
-		{ "killall node", "other workers" },
-		{ "echo x > ../tests/golden/a", "tests/golden/a is protected" },
-		{ "make 2>../tests/golden/err", "protected" },
-		{ "cd .. && sed -i s/a/b/ tests/golden/a", "protected" },
-		{ "rm package-lock.json",
-		    "sub/package-lock.json is protected" },
-		{ "cp x ../package-lock.json",
-		    "package-lock.json is protected" },
-		{ "echo | tee -a ../tests/golden/new", "protected" },
-		{ "git rm ../tests/golden/a", "protected" },
 	};
 
 	check_rows(rows, nitems(rows), ALL);
@@ -196,21 +153,17 @@ TEST(what_a_worker_does_not_run_is_refused_with_words)
 
 TEST(a_rule_that_is_off_refuses_nothing)
 {
-	static const struct row rows[] = {
-		{ "git push", NULL },
-		{ "git config --global a.b c", NULL },
+	static const struct row off[] = {
 		{ "rm -rf /x", NULL },
-		{ "kill 1234; killall x", NULL },
-		{ "echo > ../tests/golden/a", NULL },
-		{ "sudo id", "rights of root" },
+		{ "sudo kill 1234", "not a process" },
 	};
 	static const struct row behind[] = {
-		{ "sudo -u me git push", "git push" },
-		{ "sudo rm -rf /x", NULL },
+		{ "sudo -u me rm -rf /x", "outside" },
+		{ "kill 1234", NULL },
 	};
 
-	check_rows(rows, nitems(rows), 1U << COMMAND_ROOT);
-	check_rows(behind, nitems(behind), 1U << COMMAND_PUSH);
+	check_rows(off, nitems(off), 1U << COMMAND_KILL);
+	check_rows(behind, nitems(behind), 1U << COMMAND_REMOVE);
 }
 
 /* Where nobody can tell whose a process is, only all of them are refused. */
@@ -222,18 +175,6 @@ TEST(what_kills_everything_is_refused_everywhere)
 	ck_assert(command_guard("kill 1234", &place, &why));
 	ck_assert(!command_guard("kill -9 -1", &place, &why));
 	ck_assert(!command_guard("kill 1", &place, &why));
-}
-
-TEST(in_a_sandbox_there_are_no_processes_of_others)
-{
-	static const struct row rows[] = {
-		{ "pkill -f vite || true; killall node", NULL },
-		{ "kill -9 -1", "-1 is not a process" },
-	};
-
-	alone = true;
-	check_rows(rows, nitems(rows), ALL);
-	alone = false;
 }
 
 /* Commands in commands end somewhere, and so does a long text. */

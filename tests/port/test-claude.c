@@ -84,7 +84,7 @@ static const struct {
 	    " [--allowedTools] [Read,Bash(git log:*)]" },
 	{ "disallowed_tools", "[\"WebFetch\", \"Task\"]",
 	    ",propose_skills,WebFetch,Task]" },
-	{ "refuse_commands", NULL, NULL }, /* in the policy */
+	{ "refuse_commands", NULL, NULL }, /* in the settings and policy */
 	{ "subagents", NULL, NULL }, /* in the environment */
 	{ "append_system_prompt", "\"Two\\nlines, \\\"quoted\\\" ü\"",
 	    " [--append-system-prompt] [Two\nlines, \"quoted\" ü]" },
@@ -485,6 +485,44 @@ TEST(hooks_say_whose_and_which_launch)
 	ck_assert_int_eq(json_object_object_length(
 			     json_object_object_get(settings, "hooks")),
 	    (int)nitems(events));
+}
+
+/* The rules of the settings file, with a blank between them. */
+static const char *
+denied(const char *config)
+{
+	static char text[2048];
+	cleanup_json struct json_object *settings = NULL;
+	struct json_object *list;
+
+	claude_world_begin(config);
+	settings = claude_settings(&w.launch);
+	list = json_member(json_member(settings, "permissions"), "deny");
+	text[0] = '\0';
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		strlcat(text,
+		    json_object_get_string(json_object_array_get_idx(list, i)),
+		    sizeof text);
+		strlcat(text, " ", sizeof text);
+	}
+	return text;
+}
+
+TEST(commands_that_a_worker_does_not_run_are_rules)
+{
+	const char *rules = denied("");
+	cleanup_free char *file = NULL;
+
+	ck_assert_ptr_nonnull(strstr(rules, "Bash(git push:*) "));
+	ck_assert_ptr_nonnull(strstr(rules, "Bash(sudo:*) "));
+	ck_assert_ptr_nonnull(strstr(rules, "Bash(pkill:*) "));
+	ck_assert_ptr_null(strstr(rules, "Edit("));
+	ck_assert_str_eq(
+	    denied("[defaults]\nrefuse_commands = [\"rm-outside\"]\n"), "");
+	rules = denied("[repo]\nprotected_paths = [\"golden\"]\n");
+	file = xasprintf("Edit(/%s/golden) Edit(/%s/golden/**) ", w.launch.cwd,
+	    w.launch.cwd);
+	ck_assert_ptr_nonnull(strstr(rules, file));
 }
 
 TEST(settings_preempt_what_asks_a_person)

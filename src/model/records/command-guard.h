@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Commands that a worker does not run, found in the text that its agent gives
- * to a shell. The text is split as a shell splits it: quotes, lists, pipes,
- * subshells, redirections, here-documents, $(...) and `...`, and what env,
- * timeout, xargs, sh -c, eval and their like run. What only the shell can know,
- * such as the value of a variable, is not guessed, and passes.
+ * Commands that a worker does not run. Claude Code's own rules hold what they
+ * can (claude.c); what no rule can say is found here, in the text that an agent
+ * gives to a shell: rm -r of what is outside of its worktree, and kill of a
+ * process that is not its own. The text is split at blanks and at what ends a
+ * command. What only the shell can know, such as the value of a variable,
+ * passes, and so does what follows a here-document.
  *
  * It is a guard rail against what agents do by mistake, not a wall: a script,
  * an alias or a program can do all of it. A wall is a sandbox. Pure.
@@ -16,11 +17,12 @@
 struct buf;
 
 enum command_rule {
-	COMMAND_PUSH, /* git push */
+	COMMAND_PUSH, /* git push; this and the next ones: by a rule */
 	COMMAND_CONFIG, /* git config --global or --system that changes it */
-	COMMAND_REMOVE, /* rm -r of what is outside of the worktree */
+	COMMAND_REMOVE, /* here: rm -r of what is outside of the worktree */
 	COMMAND_ROOT, /* sudo and its like */
-	COMMAND_KILL, /* of processes that are not the session's */
+	COMMAND_KILL, /* here: of processes that are not the session's; by name:
+		       * by a rule */
 	COMMAND_PROTECTED, /* writes to protected files */
 	COMMAND_RULE_COUNT
 };
@@ -37,10 +39,8 @@ struct command_place {
 	const char *home; /* NULL = not known */
 	const char *own; /* its folder for temporary files; NULL = none */
 	const char *const *scratch; /* everybody's: not to be removed whole */
-	char *const *protected_paths; /* in the worktree; NULL = none */
 	/* Is this process one that does not belong to the session? */
 	bool (*is_foreign)(int64_t pid, void *arg);
-	bool alone; /* it sees no processes of others: a sandbox */
 	/* Do links lead this path into the worktree? NULL = there are none. */
 	bool (*is_inside)(const char *path, void *arg);
 	void *arg;

@@ -163,8 +163,9 @@ const struct setting settings_table[] = {
 		    "without a sandbox: push; change git's settings for the "
 		    "user or the machine; rm -r outside of the worktree and "
 		    "the folders for temporary files; sudo; end processes of "
-		    "others; write protected files. It reads the text of the "
-		    "command: a guard rail, not a wall.",
+		    "others; write protected files. Claude Code holds this "
+		    "by its own rules; of other kinds only rm -r, kill, and "
+		    "tools that write. A guard rail, not a wall.",
 	    .form = FORM_COMMAND_RULE },
 	{ "defaults.append_system_prompt", SETTING_STRING, "\"\"",
 	    .help = "Text added to the agent's system prompt." },

@@ -4,6 +4,7 @@
 #include "agent-card.h"
 #include "agent-kind.h"
 #include "claude.h"
+#include "command-guard.h"
 #include "hook-event.h"
 #include "id.h"
 #include "mcp.h"
@@ -463,6 +464,75 @@ status_line(const struct agent_launch *launch)
 	return line;
 }
 
+/* What its commands do not do (defaults.refuse_commands), as rules of Claude
+ * Code, which reads them as a shell does, and denies in every permission mode;
+ * command-guard.h has what no rule can say. A "*" is any text. */
+static const struct {
+	enum command_rule rule;
+	const char *pattern;
+} refusals[] = {
+	{ COMMAND_PUSH, "git push:*" },
+	{ COMMAND_PUSH, "git -C * push" },
+	{ COMMAND_PUSH, "git -C * push *" },
+	{ COMMAND_PUSH, "git -c * push" },
+	{ COMMAND_PUSH, "git -c * push *" },
+	{ COMMAND_PUSH, "sh -c *git push*" },
+	{ COMMAND_PUSH, "bash -c *git push*" },
+	{ COMMAND_PUSH, "bash -lc *git push*" },
+	{ COMMAND_PUSH, "eval *git push*" },
+	{ COMMAND_CONFIG, "git config --global *" },
+	{ COMMAND_CONFIG, "git config --system *" },
+	{ COMMAND_ROOT, "sudo:*" },
+	{ COMMAND_ROOT, "*/sudo *" },
+	{ COMMAND_ROOT, "su:*" },
+	{ COMMAND_ROOT, "doas:*" },
+	{ COMMAND_ROOT, "pkexec:*" },
+	{ COMMAND_KILL, "pkill:*" },
+	{ COMMAND_KILL, "killall:*" },
+};
+
+static struct json_object *
+denied(const struct agent_launch *launch)
+{
+	struct json_object *list = json_object_new_array();
+	cleanup_json struct json_object *value = NULL;
+	const char *const *words, *const *paths;
+	unsigned rule, line = 0, rules = 0;
+	size_t count = agent_list(launch, "refuse_commands", &words);
+
+	for (size_t i = 0; i < count; i++)
+		if (word_find(command_rule_words, words[i], &rule))
+			rules |= 1U << rule;
+	/* It sees no processes of others in a box. */
+	if (claude_is_boxed(launch))
+		rules &= ~(1U << COMMAND_KILL);
+	for (size_t i = 0; i < nitems(refusals); i++) {
+		cleanup_free char *text =
+		    xasprintf("Bash(%s)", refusals[i].pattern);
+
+		if (rules & (1U << refusals[i].rule))
+			json_object_array_add(
+			    list, json_object_new_string(text));
+	}
+	/* As the policy has them: a list of the user's own. */
+	settings_list(launch->settings, "repo.protected_paths", &paths);
+	if (!(rules & (1U << COMMAND_PROTECTED)) ||
+	    !settings_value(
+		launch->settings, "repo.protected_paths", &value, &line) ||
+	    line == 0)
+		return list;
+	for (; *paths != NULL; paths++) {
+		cleanup_free char *file =
+		    xasprintf("Edit(/%s/%s)", launch->cwd, *paths);
+		cleanup_free char *folder =
+		    xasprintf("Edit(/%s/%s/**)", launch->cwd, *paths);
+
+		json_object_array_add(list, json_object_new_string(file));
+		json_object_array_add(list, json_object_new_string(folder));
+	}
+	return list;
+}
+
 /* Its file tools write into the worktree only, in every permission mode; what
  * a box lets it write to, and its own temporary folder, are open to them too.
  * Commands are not held by this. */
@@ -483,6 +553,7 @@ fence(const struct agent_launch *launch)
 	json_object_array_add(more,
 	    json_object_new_string(claude_is_boxed(launch) ? "/tmp" : tmpdir));
 	json_set(permissions, "additionalDirectories", more);
+	json_set(permissions, "deny", denied(launch));
 	return permissions;
 }
 
