@@ -172,7 +172,7 @@ is_asked_of(const char *subject)
 	ck_assert_str_eq(ask_subject(state->asks[0]), subject);
 	ck_assert_str_eq(state->asks[0]->command, "llmc review t1");
 	ck_assert_ptr_nonnull(
-	    strstr(state->asks[0]->words, "changes protected paths: b.txt"));
+	    strstr(state->asks[0]->words, "t1 changes protected paths: b.txt"));
 }
 
 /* The queue has the work of t1, and auto-1 is in its turn on t2. */

@@ -226,8 +226,8 @@ TEST_ROWS(work_that_waits_for_a_person, faults_rows(&held_story))
 	auto_set("repo.protected_paths", "[\"c.txt\"]");
 	auto_set("defaults.refuse_commands", "[]");
 	auto_task("c.md", "C\nfake: commit c.txt x");
-	faults_arm();
 	auto_up(NULL);
+	faults_arm();
 	faults_wait("\"$LLMC\" asks | grep -q 'llmc review t1'", NULL);
 	auto_task("d.md", "D\nfake: commit d.txt x");
 	faults_wait("[ $(" FINISHED ") -ge 1 ] && \"$LLMC\" landing | "

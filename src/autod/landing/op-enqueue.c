@@ -121,17 +121,17 @@ refuse_guarded(
     struct op_enqueue *e, const struct git_frozen *frozen, const char *weakens)
 {
 	const struct worker *w = e->op.agent->worker;
-	const char *worker = w->name;
-	const char *name = w->task != NULL ? w->task : worker;
+	/* Its worker may do something else by then. */
+	const char *name = w->task != NULL ? w->task : w->name;
 	cleanup_buf struct buf words = BUF_INIT;
 	struct err err = { 0 };
 
 	if (frozen->protected_paths.count > 0) {
-		buf_addf(&words, "%s changes protected paths", worker);
+		buf_addf(&words, "%s changes protected paths", name);
 		freeze_rules_add_paths(&words, &frozen->protected_paths);
 	} else {
-		buf_addf(&words, "the work of %s weakens tests: %s", worker,
-		    weakens);
+		buf_addf(
+		    &words, "the work of %s weakens tests: %s", name, weakens);
 	}
 	buf_addf(&words,
 	    "; look at it with: llmc review %s, then: llmc accept %s", name,
