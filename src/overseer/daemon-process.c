@@ -260,7 +260,8 @@ on_kill_over(void *arg)
 	if (o->state == STATE_STOPPING) {
 		buf_adds(&words, " It is left as it is.");
 		HAPPENS(o, WHEN_OVER,
-		    .status = o->forced ? OVERSEER_FORCED : OVERSEER_UNREPAIRED,
+		    .status =
+			o->run.forced ? OVERSEER_FORCED : OVERSEER_UNREPAIRED,
 		    .words = words.data);
 		return;
 	}
@@ -271,7 +272,7 @@ on_kill_over(void *arg)
 	    &(struct notice){ .class = NOTICE_FAILURE,
 		.what = "the daemon cannot be ended",
 		.why = words.data,
-		.signature = o->signature });
+		.signature = o->failure.signature });
 }
 
 static void
@@ -284,7 +285,8 @@ on_grace_over(void *arg)
 	procref_signal(&d->ref, SIGKILL);
 	log_info("the daemon does not stop: SIGKILL was sent");
 	loop_timer_set(&d->kill, o->loop,
-	    o->forced ? NOW_KILL_MS : DAEMON_PROCESS_KILL_MS, on_kill_over, o);
+	    o->run.forced ? NOW_KILL_MS : DAEMON_PROCESS_KILL_MS, on_kill_over,
+	    o);
 }
 
 void
@@ -310,51 +312,52 @@ daemon_process_end(struct overseer *o, bool now)
 
 /* One of the daemon that has ended, not of the one before it. */
 static bool
-is_own_beat(const struct overseer *o, struct json_object *beat)
+is_own_beat(const struct daemon_process *d, struct json_object *beat)
 {
-	return text_is(
-	    o->daemon.instance, json_string_or(beat, "instance_id", ""));
+	return text_is(d->instance, json_string_or(beat, "instance_id", ""));
 }
 
 void
 daemon_evidence_begin(struct overseer *o)
 {
+	struct overseer_failure *f = &o->failure;
 	cleanup_json struct json_object *beat = NULL;
-	char **text = &o->evidence.heartbeat;
+	char **text = &f->evidence.heartbeat;
 
-	evidence_release(&o->evidence);
+	evidence_release(&f->evidence);
 	evidence_read_first(&o->workspace,
-	    o->daemon.alive ? o->daemon.ref.pid : 0, &o->evidence);
+	    o->daemon.alive ? o->daemon.ref.pid : 0, &f->evidence);
 	if (*text != NULL &&
 	    json_parse(*text, strlen(*text), strlen(*text), &beat, NULL) == 0 &&
-	    !is_own_beat(o, beat))
+	    !is_own_beat(&o->daemon, beat))
 		free(take_ptr(text));
 	/* One that ends in order takes its heartbeat away. */
-	if (*text == NULL && is_own_beat(o, o->beat)) {
+	if (*text == NULL && is_own_beat(&o->daemon, o->sight.beat)) {
 		cleanup_buf struct buf last = BUF_INIT;
 
-		json_print(o->beat, false, &last);
+		json_print(o->sight.beat, false, &last);
 		*text = buf_take(&last);
 	}
-	o->evidence_from = o->daemon.said_from;
-	o->evidence_to = INT64_MAX;
-	free(take_ptr(&o->evidence_stamp));
-	o->evidence_saved = NULL;
+	f->said_from = o->daemon.said_from;
+	f->said_to = INT64_MAX;
+	free(take_ptr(&f->evidence_stamp));
+	f->evidence_saved = NULL;
 }
 
 void
 daemon_evidence_read(struct overseer *o)
 {
+	struct overseer_failure *f = &o->failure;
 	cleanup_free char *said = overseer_path(o, "logs/autod.stderr");
 	char stamp[CLOCK_STAMP_SIZE];
 
-	if (o->evidence_from < 0)
+	if (f->said_from < 0)
 		return;
-	evidence_read_rest(&o->workspace, said, o->evidence_from,
-	    o->evidence_to, &o->evidence);
-	o->evidence_from = -1;
+	evidence_read_rest(
+	    &o->workspace, said, f->said_from, f->said_to, &f->evidence);
+	f->said_from = -1;
 	clock_format_compact(clock_wall_ms(), stamp);
-	xstrset(&o->evidence_stamp, stamp);
+	xstrset(&f->evidence_stamp, stamp);
 }
 
 /* --- the beginning --------------------------------------------------- */
@@ -447,7 +450,7 @@ open_said(struct overseer *o, bool *ret_empties)
 	if (*ret_empties)
 		daemon_evidence_read(o);
 	else
-		o->daemon.said_from = o->evidence_to = st.st_size;
+		o->daemon.said_from = o->failure.said_to = st.st_size;
 	return fd;
 }
 
@@ -572,9 +575,9 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 	*ref = (struct procref)PROCREF_INIT;
 	way_out.daemon = d->ref.pidfd;
 	/* Watch for its end; for one that is not our child. */
-	if (o->daemon.ref.pidfd >= 0)
-		o->daemon.watch = loop_watch_new(
-		    o->loop, o->daemon.ref.pidfd, LOOP_READ, on_pidfd, o);
+	if (d->ref.pidfd >= 0)
+		d->watch = loop_watch_new(
+		    o->loop, d->ref.pidfd, LOOP_READ, on_pidfd, o);
 	console_say(o, CONSOLE_GREEN, "Took over the running daemon (pid %d).",
 	    (int)d->ref.pid);
 	overseer_register(o);
@@ -619,19 +622,20 @@ verify(const struct overseer *o, struct procref *ref,
 int
 daemon_process_take(struct overseer *o, struct err *err)
 {
+	struct daemon_process *d = &o->daemon;
 	struct procref ref = PROCREF_INIT;
 	cleanup_json struct json_object *daemon = NULL;
 	int r;
 
 	if (!daemon_lock_is_held(o)) {
-		o->take_ms = 0;
-		if (o->daemon.beaten) /* so that was not why it failed */
+		d->take_ms = 0;
+		if (d->beaten) /* so that was not why it failed */
 			return DAEMON_ENDED;
 		return start(o) ? DAEMON_TAKEN : DAEMON_ENDED;
 	}
 	r = verify(o, &ref, &daemon, err);
 	if (r == 0) {
-		o->take_ms = 0;
+		d->take_ms = 0;
 		adopt(o, &ref,
 		    xstrdup(json_string_or(daemon, "instance_id", "")),
 		    json_int_or(daemon, "start_time_unix", 0));
@@ -640,11 +644,11 @@ daemon_process_take(struct overseer *o, struct err *err)
 	procref_release(&ref);
 	if (r != -EAGAIN)
 		return r;
-	if (o->take_ms == 0) {
-		o->take_ms = clock_mono_ms();
+	if (d->take_ms == 0) {
+		d->take_ms = clock_mono_ms();
 		log_info("the daemon's lock is held: %s", err->msg);
 	}
-	if (clock_mono_ms() - o->take_ms > TAKE_MS)
+	if (clock_mono_ms() - d->take_ms > TAKE_MS)
 		return r;
 	*err = (struct err){ 0 };
 	return DAEMON_LATER;

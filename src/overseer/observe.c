@@ -24,11 +24,11 @@
 #define STALL_LOOKS   6 /* in a stall timeout */
 
 static int64_t
-limit(const struct overseer *o, const char *key)
+limit(const struct settings *settings, const char *key)
 {
 	cleanup_free char *path = xasprintf("overseer.%s", key);
 
-	return settings_duration(o->settings, path);
+	return settings_duration(settings, path);
 }
 
 /* --- what there is to see -------------------------------------------- */
@@ -65,8 +65,8 @@ see_heartbeat(struct overseer *o)
 	    !text_is(
 		o->daemon.instance, json_string_or(json, "instance_id", "")))
 		return;
-	json_object_put(o->beat);
-	o->beat = json_object_get(json);
+	json_object_put(o->sight.beat);
+	o->sight.beat = json_object_get(json);
 	sequence = (uint64_t)json_int_or(json, "sequence", 0);
 	at = json_int_or(json, "monotonic_ms", 0);
 	if (strcmp(json_string_or(json, "phase", ""), RESTART_PHASE) == 0) {
@@ -91,9 +91,8 @@ see_heartbeat(struct overseer *o)
 /* Has the process that we watch written this, and is it still the same
  * instance? Tells which one that is, when it was not known yet. */
 static bool
-is_from_daemon(struct overseer *o, struct json_object *json)
+is_from_daemon(struct daemon_process *d, struct json_object *json)
 {
-	struct daemon_process *d = &o->daemon;
 	const char *instance = json_string_or(json, "instance_id", "");
 	struct procref ref = PROCREF_INIT;
 	bool same = instance[0] != '\0' &&
@@ -115,7 +114,7 @@ read_declaration(struct overseer *o)
 	cleanup_json struct json_object *json = NULL;
 
 	if (o->daemon.alive || json_load(file, SMALL_MAX, &json, NULL) < 0 ||
-	    !is_from_daemon(o, json))
+	    !is_from_daemon(&o->daemon, json))
 		return NULL;
 	return xstrdup(json_string_or(json, "why", "no reason is given"));
 }
@@ -136,8 +135,9 @@ observe_failure(struct overseer *o)
 	cleanup_json struct json_object *json = NULL;
 
 	if (root_is_gone(o)) {
-		xstrset(&o->class, "root_gone");
-		xstrset(&o->words, failure_class_find(o->class)->what);
+		xstrset(&o->failure.class, "root_gone");
+		xstrset(&o->failure.words,
+		    failure_class_find(o->failure.class)->what);
 		return true;
 	}
 	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
@@ -145,24 +145,23 @@ observe_failure(struct overseer *o)
 		strcmp(json_string_or(json, "instance_id", ""),
 		    o->daemon.instance) != 0))
 		return false;
-	free(o->class);
-	o->class = xstrdup(json_string_or(json, "class", "unknown"));
-	free(o->words);
-	o->words = xstrdup(json_string_or(json, "words", ""));
+	free(o->failure.class);
+	o->failure.class = xstrdup(json_string_or(json, "class", "unknown"));
+	free(o->failure.words);
+	o->failure.words = xstrdup(json_string_or(json, "words", ""));
 	return true;
 }
 
 static void
-see_progress(struct overseer *o)
+see_progress(struct sight *s)
 {
-	struct sight *s = &o->sight;
 	struct json_object *expected = NULL;
 	int64_t activity;
 
-	if (json_get_array(o->beat, "", "expected", &expected, NULL) < 0)
+	if (json_get_array(s->beat, "", "expected", &expected, NULL) < 0)
 		return;
 	s->assigned = json_object_array_length(expected) > 0;
-	activity = json_int_or(o->beat, "activity_unix", 0);
+	activity = json_int_or(s->beat, "activity_unix", 0);
 	/* What waits begins to count when the wait is over. */
 	if (activity != s->activity_unix || !s->assigned) {
 		s->activity_unix = activity;
@@ -184,10 +183,9 @@ starved(void)
 /* --- the verdict ----------------------------------------------------- */
 
 static void
-collect(struct overseer *o, struct health_facts *out)
+collect(const struct daemon_process *d, const struct sight *s,
+    struct health_facts *out)
 {
-	const struct daemon_process *d = &o->daemon;
-	const struct sight *s = &o->sight;
 	int64_t now = clock_mono_ms();
 	int64_t moved = s->sign_ms > s->moved_ms ? s->sign_ms : s->moved_ms;
 
@@ -212,10 +210,9 @@ collect(struct overseer *o, struct health_facts *out)
  * is moved? What was stopped together with us has a period to show that it
  * lives. */
 static bool
-has_woken(struct overseer *o)
+has_woken(struct sight *s, int64_t period)
 {
-	struct sight *s = &o->sight;
-	int64_t now = clock_mono_ms(), period = limit(o, "heartbeat_timeout");
+	int64_t now = clock_mono_ms();
 
 	if (s->due_ms > 0 && now - s->due_ms > period / 4) {
 		s->woke_ms = now;
@@ -229,17 +226,15 @@ has_woken(struct overseer *o)
 
 /* A machine that is short of time gets one more period, once in a while. */
 static bool
-put_off(struct overseer *o)
+put_off(struct sight *s, int64_t period)
 {
 	int64_t now = clock_mono_ms();
-	int64_t period = limit(o, "heartbeat_timeout");
 
-	if (o->sight.graced_ms > 0 && now - o->sight.graced_ms < period)
+	if (s->graced_ms > 0 && now - s->graced_ms < period)
 		return true;
-	if ((o->sight.graced_ms > 0 && now - o->sight.graced_ms < 4 * period) ||
-	    !starved())
+	if ((s->graced_ms > 0 && now - s->graced_ms < 4 * period) || !starved())
 		return false;
-	o->sight.graced_ms = now;
+	s->graced_ms = now;
 	log_info("the machine is overloaded: the daemon gets one more period");
 	return true;
 }
@@ -272,9 +267,11 @@ next_look_ms(const struct overseer *o)
 {
 	const struct sight *s = &o->sight;
 	int64_t now = clock_mono_ms();
-	int64_t beat = s->beat_ms + limit(o, "heartbeat_timeout") - now;
+	int64_t beat =
+	    s->beat_ms + limit(o->settings, "heartbeat_timeout") - now;
 	int64_t wait =
-	    smaller(beat, limit(o, "stall_timeout") / STALL_LOOKS) + SLACK_MS;
+	    smaller(beat, limit(o->settings, "stall_timeout") / STALL_LOOKS) +
+	    SLACK_MS;
 
 	if (!o->daemon.ready)
 		return START_LOOK_MS;
@@ -295,12 +292,12 @@ look_later(struct overseer *o, int64_t ms)
 }
 
 static enum health_verdict
-judge(const struct overseer *o, const struct health_facts *facts)
+judge(const struct settings *settings, const struct health_facts *facts)
 {
 	struct health_limits limits = {
 		.start_ms = tuning.daemon_start,
-		.heartbeat_ms = limit(o, "heartbeat_timeout"),
-		.stall_ms = limit(o, "stall_timeout"),
+		.heartbeat_ms = limit(settings, "heartbeat_timeout"),
+		.stall_ms = limit(settings, "stall_timeout"),
 	};
 
 	return health_judge(facts, &limits);
@@ -324,22 +321,22 @@ observe_look(struct overseer *o)
 		daemon_process_is_gone(o);
 		return;
 	}
-	woken = has_woken(o);
+	woken = has_woken(&o->sight, limit(o->settings, "heartbeat_timeout"));
 	file = overseer_path(o, "daemon.json");
 	o->sight.identity = json_load(file, SMALL_MAX, &json, NULL) == 0 &&
-	    is_from_daemon(o, json);
+	    is_from_daemon(&o->daemon, json);
 	see_heartbeat(o);
 	o->sight.failure = (!o->daemon.alive || o->sight.complaint.len > 0) &&
 	    observe_failure(o);
 	if (o->daemon.alive)
 		become_ready(o);
 	if (o->daemon.ready && o->daemon.alive)
-		see_progress(o);
-	collect(o, &facts);
+		see_progress(&o->sight);
+	collect(&o->daemon, &o->sight, &facts);
 	declared = read_declaration(o);
 	facts.declared = declared != NULL;
 	facts.woken = woken;
-	verdict = judge(o, &facts);
+	verdict = judge(o->settings, &facts);
 	if (verdict == HEALTH_STALLED && !o->sight.reread) {
 		/* The daemon may have been given more time meanwhile. */
 		o->sight.reread = true;
@@ -348,9 +345,9 @@ observe_look(struct overseer *o)
 	}
 	o->sight.reread = false;
 	if ((verdict == HEALTH_HUNG || verdict == HEALTH_STALLED) &&
-	    put_off(o)) {
+	    put_off(&o->sight, limit(o->settings, "heartbeat_timeout"))) {
 		facts.starved = true;
-		verdict = judge(o, &facts);
+		verdict = judge(o->settings, &facts);
 	}
 	if ((verdict == HEALTH_IDENTITY || verdict == HEALTH_HUNG) &&
 	    !o->sight.doubted) {
@@ -409,8 +406,10 @@ void
 observe_end(struct overseer *o)
 {
 	struct tail *tail = o->sight.tail;
+	struct json_object *beat = o->sight.beat;
 
 	loop_timer_free(take_ptr(&o->sight.look));
 	buf_release(&o->sight.complaint);
-	o->sight = (struct sight){ .tail = tail, .complaint = BUF_INIT };
+	o->sight =
+	    (struct sight){ .tail = tail, .beat = beat, .complaint = BUF_INIT };
 }

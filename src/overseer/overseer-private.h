@@ -84,6 +84,8 @@ struct daemon_process {
 	bool ready;
 	bool stuck; /* SIGKILL did not end it: it hangs in the kernel */
 	bool beaten; /* it did not start, and another holds the lock */
+	int64_t take_ms; /* monotonic, since when who holds the lock is waited
+			  * for; 0 = not */
 	int64_t said_from; /* where its standard error begins in the file */
 	int status; /* when it ended, -1 = unknown */
 	char *how_ended; /* the same as a sentence */
@@ -100,7 +102,9 @@ struct daemon_process {
 
 /* What was seen of it last. */
 struct sight {
-	struct tail *tail; /* autod.log */
+	struct tail *tail; /* autod.log; it stays from one daemon to the next */
+	struct json_object *beat; /* the last heartbeat of a daemon, NULL =
+				   * none was seen; it stays, too */
 	struct buf complaint;
 	int64_t past; /* bytes of the log from before it was taken over */
 	char since[CLOCK_STAMP_SIZE]; /* when it began: its lines there */
@@ -176,67 +180,86 @@ overseer_happens_fn(struct overseer *o, const struct occurrence *what);
 #define HAPPENS(o, ...) \
 	(o)->happens((o), &(struct occurrence){ .event = __VA_ARGS__ })
 
+/* The failure that is being dealt with, or was last. */
+struct overseer_failure {
+	enum health_verdict verdict;
+	char *class, *words, *signature;
+	int64_t at_ms; /* wall clock, when it was seen; its time in the history
+			* too, where that tells which one it is */
+	bool abrupt; /* that is health_is_abrupt() */
+	bool cut_short; /* an overseer was killed during a repair of it */
+	int64_t ran_ms; /* how long the daemon had run by then */
+	int64_t beat_age_s; /* of its heartbeat then, -1 = there was none */
+	int attempt; /* repairs since the last healthy run */
+	struct evidence evidence;
+	int64_t said_from; /* what is not read yet of it: where the daemon's
+			    * standard error begins; -1 = all is */
+	int64_t said_to; /* where it ends */
+	char *evidence_stamp; /* of what has not been kept yet, or NULL */
+	const char *evidence_saved; /* the stamp that it is being written with;
+				     * NULL = none */
+};
+
+#define OVERSEER_FAILURE_INIT                     \
+	{                                         \
+		.beat_age_s = -1, .said_from = -1 \
+	}
+
+/* The run of the overseer itself: how it began, and how it ends. */
+struct overseer_run {
+	struct procref self; /* who writes overseer.json is another process */
+	char *instance;
+	int64_t started_unix;
+	struct restart restart; /* from the program before; all 0 = none */
+	struct loop_signal *signals[4];
+	struct loop_timer *watchdog;
+	struct loop_timer *delay; /* then WHEN_DUE */
+	int64_t until_ms; /* wall clock, of that; 0 = none */
+	char *events[OVERSEER_EVENTS]; /* oldest first */
+	enum overseer_state stopped_in; /* while we stop: the state before */
+	bool forced; /* a person wants us to end at once */
+	bool again; /* end, and let the program on disk take over */
+	bool over; /* nothing is left to do */
+	struct session_sweep *sweep; /* of sessions without an owner */
+	int sweep_lock; /* the daemon's, meanwhile; -1 = not taken */
+	int exit_status;
+};
+
+#define OVERSEER_RUN_INIT                                                 \
+	{                                                                 \
+		.self = PROCREF_INIT, .sweep_lock = -1, .exit_status = -1 \
+	}
+
 struct overseer {
 	overseer_happens_fn *happens; /* respond_happens() */
+	enum overseer_state state;
+	struct daemon_process daemon;
+	struct kept_listener listener;
+	struct sight sight;
+	struct overseer_failure failure;
+	struct repair *repair; /* NULL = none */
+	struct overseer_run run;
+	/* What all of it is done with. */
 	const struct overseer_options *options;
 	struct loop *loop;
 	struct workspace workspace;
-	struct procref self; /* who writes overseer.json is another process */
+	int lock;
 	struct settings *settings;
 	struct config_read *reader;
 	bool settings_awaited; /* WHEN_SETTINGS tells when they are read */
 	struct tmux *tmux;
 	struct git *git;
-	enum overseer_state state;
-	enum overseer_state stopped_in; /* while we stop: the state before */
-	int lock;
-	char *instance;
-	int64_t started_unix;
+	struct reaper *reaper;
+	struct people *people;
+	char *branch; /* default branch by git, NULL = none */
 	char *llmc; /* path of the command line program */
 	char *autod; /* of the daemon; NULL = only through llmc */
 	char *program; /* our own, as it is on disk; NULL = it is gone */
-	struct restart restart; /* from the program before; all 0 = none */
-	bool again; /* end, and let the program on disk take over */
-	char *branch; /* default branch by git, NULL = none */
 	struct history history;
-	struct daemon_process daemon;
-	struct kept_listener listener;
-	struct sight sight;
-	struct json_object *beat; /* the last heartbeat of a daemon; NULL = none
-				   * was seen */
-	struct evidence evidence;
-	int64_t evidence_from; /* what is not read yet: where the daemon's
-				* standard error begins; -1 = all is */
-	int64_t evidence_to; /* where it ends */
-	char *evidence_stamp; /* of what has not been kept yet, or NULL */
-	enum health_verdict verdict; /* that is being dealt with */
-	char *class, *words, *signature;
-	int64_t failed_ms; /* wall clock, when that was seen; its time in the
-			    * history too, where that tells which one it is */
-	bool abrupt; /* that is health_is_abrupt() */
-	bool cut_short; /* an overseer was killed during a repair of that */
-	int64_t ran_ms; /* how long the daemon had run by then */
-	int64_t beat_age_s; /* of its heartbeat then, -1 = there was none */
-	int64_t take_ms; /* monotonic, since when who holds the daemon's lock
-			  * is waited for; 0 = not */
-	struct repair *repair;
-	int attempt; /* repairs since the last healthy run */
-	struct reaper *reaper;
-	struct people *people;
-	struct loop_timer *delay, *watchdog, *rewrite;
-	int64_t until_ms; /* wall clock, of that delay; 0 = none */
-	struct loop_call *write;
 	struct writer *writer;
-	const char *evidence_saved; /* the stamp that the evidence is being
-				     * written with; NULL = none */
 	bool changed; /* what overseer.json tells */
-	struct loop_signal *signals[4];
-	bool forced; /* a person wants us to end at once */
-	bool over; /* nothing is left to do */
-	struct session_sweep *sweep; /* of sessions without an owner */
-	int sweep_lock; /* the daemon's, meanwhile; -1 = not taken */
-	char *events[OVERSEER_EVENTS]; /* oldest first */
-	int exit_status;
+	struct loop_call *write;
+	struct loop_timer *rewrite;
 };
 
 /* --- registration.c: what state it is in, for others to read. */

@@ -70,8 +70,9 @@ take_lock(struct overseer *o, struct err *err)
 	cleanup_free char *file = overseer_path(o, "overseer.lock");
 	cleanup_free char *registration = overseer_path(o, "overseer.json");
 
-	if (o->restart.lock > 0 && lock_inherit(o->restart.lock, file) == 0)
-		o->lock = o->restart.lock;
+	if (o->run.restart.lock > 0 &&
+	    lock_inherit(o->run.restart.lock, file) == 0)
+		o->lock = o->run.restart.lock;
 	else
 		o->lock = lock_try(file, err);
 	for (int i = 0; i < LOCK_TRIES && o->lock == -EAGAIN; i++) {
@@ -161,15 +162,18 @@ begin(struct overseer *o, struct err *err)
 	r = writer_open(o, err);
 	if (r < 0)
 		return r;
-	o->signals[0] = loop_signal_new(o->loop, SIGTERM, on_stop_signal, o);
-	o->signals[1] = loop_signal_new(o->loop, SIGINT, on_stop_signal, o);
-	o->signals[2] = loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);
-	o->signals[3] = loop_signal_new(o->loop, SIGUSR2, on_restart_signal, o);
+	o->run.signals[0] =
+	    loop_signal_new(o->loop, SIGTERM, on_stop_signal, o);
+	o->run.signals[1] = loop_signal_new(o->loop, SIGINT, on_stop_signal, o);
+	o->run.signals[2] =
+	    loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);
+	o->run.signals[3] =
+	    loop_signal_new(o->loop, SIGUSR2, on_restart_signal, o);
 	way_out_open();
-	if (o->restart.kept > 0)
-		kept_listener_drain(&o->listener, o->restart.kept);
+	if (o->run.restart.kept > 0)
+		kept_listener_drain(&o->listener, o->run.restart.kept);
 	if (period > 0)
-		o->watchdog = loop_every(o->loop, period, on_watchdog, o);
+		o->run.watchdog = loop_every(o->loop, period, on_watchdog, o);
 	console_say(o, CONSOLE_PLAIN,
 	    "Supervising %s. Ctrl-C stops it. See what happens with: llmc "
 	    "status, or llmc log --follow",
@@ -187,38 +191,38 @@ overseer_close(struct overseer *o)
 	writer_close(o);
 	observe_end(o);
 	tail_free(o->sight.tail);
-	json_object_put(take_ptr(&o->beat));
+	json_object_put(take_ptr(&o->sight.beat));
 	daemon_process_release(&o->daemon);
-	procref_release(&o->self);
+	procref_release(&o->run.self);
 	kept_listener_release(&o->listener);
-	evidence_release(&o->evidence);
+	evidence_release(&o->failure.evidence);
 	history_release(&o->history);
 	git_free(o->git);
 	config_read_free(o->reader);
-	loop_timer_free(o->delay);
-	loop_timer_free(o->watchdog);
+	loop_timer_free(o->run.delay);
+	loop_timer_free(o->run.watchdog);
 	loop_timer_free(o->rewrite);
 	loop_call_free(o->write);
 	reaper_free(o->reaper);
-	for (size_t i = 0; i < nitems(o->signals); i++)
-		loop_signal_free(o->signals[i]);
+	for (size_t i = 0; i < nitems(o->run.signals); i++)
+		loop_signal_free(o->run.signals[i]);
 	tmux_finish(o->tmux);
 	tmux_free(o->tmux);
 	for (size_t i = 0; i < OVERSEER_EVENTS; i++)
-		free(o->events[i]);
+		free(o->run.events[i]);
 	people_free(o->people);
 	settings_free(o->settings);
-	fd_close(o->sweep_lock);
+	fd_close(o->run.sweep_lock);
 	fd_close(o->lock);
 	free(o->branch);
 	free(o->autod);
 	free(o->program);
 	free(o->llmc);
-	free(o->instance);
-	free(o->class);
-	free(o->words);
-	free(o->signature);
-	free(o->evidence_stamp);
+	free(o->run.instance);
+	free(o->failure.class);
+	free(o->failure.words);
+	free(o->failure.signature);
+	free(o->failure.evidence_stamp);
 	if (o->loop != NULL)
 		loop_free(o->loop);
 	workspace_release(&o->workspace);
@@ -320,36 +324,33 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 	*o = (struct overseer){ .happens = respond_happens,
 		.options = options,
 		.lock = -1,
-		.sweep_lock = -1,
-		.self = PROCREF_INIT,
 		.daemon = DAEMON_PROCESS_INIT,
 		.listener = KEPT_LISTENER_INIT,
 		.sight = { .complaint = BUF_INIT },
-		.beat_age_s = -1,
-		.evidence_from = -1,
-		.started_unix = clock_wall_ms() / 1000,
-		.exit_status = -1 };
+		.failure = OVERSEER_FAILURE_INIT,
+		.run = OVERSEER_RUN_INIT };
+	o->run.started_unix = clock_wall_ms() / 1000;
 	/* Texts of failures are large and short-lived: their memory goes back
 	 * to the kernel, instead of staying as holes in the heap for years. */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	mallopt(M_TRIM_THRESHOLD, LARGE);
-	procref_set_self(&o->self);
-	restart_taken(&o->restart);
+	procref_set_self(&o->run.self);
+	restart_taken(&o->run.restart);
 	r = find_root(o, &err);
 	if (r == 0 && options->check) {
-		o->exit_status = start_check_only(o);
+		o->run.exit_status = start_check_only(o);
 		return 0;
 	}
 	if (r == 0)
 		r = open_log(o, &err);
 	if (r == 0) {
 		id_uuid(instance);
-		o->instance = xstrdup(instance);
+		o->run.instance = xstrdup(instance);
 		r = take_lock(o, &err);
 	}
 	if (r == 0 && options->clear != NULL) {
 		r = clear_history(o, &err);
-		o->exit_status = r < 0 ? OVERSEER_ERROR : OVERSEER_STOPPED;
+		o->run.exit_status = r < 0 ? OVERSEER_ERROR : OVERSEER_STOPPED;
 	} else if (r == 0) {
 		o->loop = loop_new();
 		o->people =
@@ -357,7 +358,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		r = open_all(o, &err);
 	}
 	if (r < 0) {
-		o->exit_status = overseer_exit_of(&err);
+		o->run.exit_status = overseer_exit_of(&err);
 		console_fail(o, err.msg);
 		log_info("not started: %s", err.msg);
 	}
@@ -375,10 +376,10 @@ hand_on(struct overseer *o, struct restart *ret_restart, char **ret_program)
 	if (o->daemon.child != NULL)
 		child_release(take_ptr(&o->daemon.child));
 	*ret_program = take_ptr(&o->program);
-	*ret_restart = (struct restart){ .count = o->restart.count + 1,
+	*ret_restart = (struct restart){ .count = o->run.restart.count + 1,
 		.lock = restart_keep(o->lock) };
 	snprintf(ret_restart->instance, sizeof ret_restart->instance, "%s",
-	    o->instance);
+	    o->run.instance);
 	if (fd_channel_pair(ends) < 0)
 		return;
 	kept_listener_give(&o->listener, ends[1]);
@@ -395,11 +396,11 @@ overseer_run(const struct overseer_options *options)
 	struct overseer o;
 	int status, r = overseer_open(&o, options);
 
-	if (r == 0 && o.loop != NULL && !o.over)
+	if (r == 0 && o.loop != NULL && !o.run.over)
 		status = loop_run(o.loop);
 	else
-		status = o.exit_status;
-	if (o.again)
+		status = o.run.exit_status;
+	if (o.run.again)
 		hand_on(&o, &again, &program);
 	overseer_close(&o);
 	if (program != NULL) {

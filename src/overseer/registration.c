@@ -13,9 +13,8 @@ overseer_path(const struct overseer *o, const char *name)
 }
 
 static struct json_object *
-daemon_json(const struct overseer *o)
+daemon_json(const struct daemon_process *d)
 {
-	const struct daemon_process *d = &o->daemon;
 	struct json_object *json;
 
 	if (!d->alive)
@@ -32,39 +31,40 @@ daemon_json(const struct overseer *o)
 int
 overseer_write_registration(const struct overseer *o, struct err *err)
 {
+	const struct overseer_failure *f = &o->failure;
 	cleanup_free char *file = overseer_path(o, "overseer.json");
-	cleanup_json struct json_object *json = procref_to_json(&o->self);
+	cleanup_json struct json_object *json = procref_to_json(&o->run.self);
 	struct json_object *events = json_object_new_array();
 	bool stopping = o->state == STATE_STOPPING;
 
-	json_set_int(json, "start_time_unix", o->started_unix);
-	json_set_string(json, "instance_id", o->instance);
+	json_set_int(json, "start_time_unix", o->run.started_unix);
+	json_set_string(json, "instance_id", o->run.instance);
 	/* The next overseer has to know what this one was at. */
 	json_set_string(json, "state",
-	    overseer_state_name(stopping ? o->stopped_in : o->state));
+	    overseer_state_name(stopping ? o->run.stopped_in : o->state));
 	json_set_bool(json, "stopping", stopping);
-	json_set_int(json, "attempt", o->attempt);
-	json_set_string(json, "failure", o->words);
+	json_set_int(json, "attempt", f->attempt);
+	json_set_string(json, "failure", f->words);
 	json_set_string(json, "verdict",
-	    o->words != NULL ? health_verdict_name(o->verdict) : NULL);
-	json_set_string(json, "class", o->class);
-	json_set_bool(json, "abrupt", o->abrupt);
-	json_set_int(json, "failed_ms", o->failed_ms);
-	json_set_int(json, "ran_ms", o->ran_ms);
+	    f->words != NULL ? health_verdict_name(f->verdict) : NULL);
+	json_set_string(json, "class", f->class);
+	json_set_bool(json, "abrupt", f->abrupt);
+	json_set_int(json, "failed_ms", f->at_ms);
+	json_set_int(json, "ran_ms", f->ran_ms);
 	json_set_int(json, "exit_status",
-	    o->state == STATE_TERMINATED ? o->exit_status : -1);
-	json_set_int(json, "until_ms", o->until_ms);
-	json_set(json, "daemon", daemon_json(o));
+	    o->state == STATE_TERMINATED ? o->run.exit_status : -1);
+	json_set_int(json, "until_ms", o->run.until_ms);
+	json_set(json, "daemon", daemon_json(&o->daemon));
 	json_set(json, "repair_pane",
 	    o->repair != NULL ? json_object_get(o->repair->agent.record.pane) :
 				NULL);
 	for (int i = 0; i < OVERSEER_EVENTS; i++)
-		if (o->events[i] != NULL)
+		if (o->run.events[i] != NULL)
 			json_object_array_add(
-			    events, json_object_new_string(o->events[i]));
+			    events, json_object_new_string(o->run.events[i]));
 	json_set(json, "events", events);
 	json_set_string(json, "version", LLMC_VERSION);
-	json_set_int(json, "restarts", o->restart.count);
+	json_set_int(json, "restarts", o->run.restart.count);
 	return json_save(file, json, 0600, err);
 }
 
@@ -87,7 +87,7 @@ void
 overseer_set_state(struct overseer *o, enum overseer_state state)
 {
 	if (state == STATE_STOPPING)
-		o->stopped_in = o->state;
+		o->run.stopped_in = o->state;
 	o->state = state;
 	log_info("state: %s", overseer_state_name(state));
 	if (state != STATE_STARTING) /* written when it has been started */

@@ -70,9 +70,9 @@ repair_report_write(const struct repair *r, struct err *err)
 
 	buf_addf(&text,
 	    "Remediation %s\nFailure: %s: %s\nOutcome: %s (%s)\nDuration: ",
-	    r->stamp, health_verdict_name(o->verdict),
-	    o->words != NULL ? o->words : "", repair_outcome_name(r->outcome),
-	    r->words != NULL ? r->words : "");
+	    r->stamp, health_verdict_name(o->failure.verdict),
+	    o->failure.words != NULL ? o->failure.words : "",
+	    repair_outcome_name(r->outcome), r->words != NULL ? r->words : "");
 	text_add_duration(&text, took);
 	buf_addf(&text, "\nWhere: %s\n\n=== Prompt ===\n\n", r->cwd);
 	buf_add(&text, r->prompt.data, r->prompt.len);

@@ -24,7 +24,7 @@ add_history(const struct overseer *o, struct buf *out)
 		const struct spiral_event *e = &o->history.events[i];
 
 		if (e->kind != SPIRAL_REMEDY ||
-		    !text_is(e->signature, o->signature))
+		    !text_is(e->signature, o->failure.signature))
 			continue;
 		clock_format_stamp(e->at_ms, stamp);
 		buf_addf(out, "%s: %s (%s)%s%s\n", stamp,
@@ -39,7 +39,7 @@ static void
 repair_prompt_write(struct repair *r)
 {
 	struct overseer *o = r->overseer;
-	const struct evidence *e = &o->evidence;
+	const struct evidence *e = &o->failure.evidence;
 	cleanup_buf struct buf history = BUF_INIT;
 	const struct remedy_log logs[] = {
 		{ "autod.log", e->autod_log },
@@ -50,11 +50,11 @@ repair_prompt_write(struct repair *r)
 	struct remedy_facts facts = {
 		.instructions =
 		    settings_string(o->settings, "overseer.remediation_prompt"),
-		.verdict = health_verdict_name(o->verdict),
-		.class = o->class,
-		.words = o->words,
+		.verdict = health_verdict_name(o->failure.verdict),
+		.class = o->failure.class,
+		.words = o->failure.words,
 		.ended = o->daemon.how_ended,
-		.age_s = o->beat_age_s,
+		.age_s = o->failure.beat_age_s,
 		.failure = e->failure,
 		.registration = e->registration,
 		.heartbeat = e->heartbeat,
@@ -580,7 +580,7 @@ repair_begin(struct overseer *o, repair_ended_fn *ended)
 	struct repair *r = xcalloc(1, sizeof *r);
 	cleanup_free char *name = NULL;
 
-	o->attempt++;
+	o->failure.attempt++;
 	console_say(o, CONSOLE_RED, "⚠ Entering remediation mode...");
 	o->repair = r;
 	r->overseer = o;

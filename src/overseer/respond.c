@@ -46,11 +46,11 @@ end_for_manual(struct overseer *o)
 /* --- the history ----------------------------------------------------- */
 
 static int64_t
-run_ms(const struct overseer *o)
+run_ms(const struct daemon_process *d)
 {
-	int64_t end = o->daemon.alive ? clock_mono_ms() : o->daemon.ended_ms;
+	int64_t end = d->alive ? clock_mono_ms() : d->ended_ms;
 
-	return o->daemon.ready ? end - o->daemon.started_ms : 0;
+	return d->ready ? end - d->started_ms : 0;
 }
 
 static void
@@ -63,10 +63,8 @@ remember(struct overseer *o, struct spiral_event *event)
 }
 
 static struct spiral_rules
-rules(const struct overseer *o)
+rules(const struct settings *s)
 {
-	const struct settings *s = o->settings;
-
 	return (struct spiral_rules){
 		.cooldown_ms =
 		    settings_duration(s, "overseer.restart_cooldown"),
@@ -81,12 +79,12 @@ rules(const struct overseer *o)
 /* The failure that is being dealt with, if the history has it: an overseer that
  * was killed may have written it. Its time is its name. NULL = it has not. */
 static const struct spiral_event *
-find_failure(const struct overseer *o)
+find_failure(const struct history *history, int64_t at_ms)
 {
-	for (size_t i = o->history.count; i > 0; i--) {
-		const struct spiral_event *event = &o->history.events[i - 1];
+	for (size_t i = history->count; i > 0; i--) {
+		const struct spiral_event *event = &history->events[i - 1];
 
-		if (event->at_ms == o->failed_ms &&
+		if (event->at_ms == at_ms &&
 		    (event->kind == SPIRAL_FAILURE ||
 			event->kind == SPIRAL_STALL))
 			return event;
@@ -97,10 +95,9 @@ find_failure(const struct overseer *o)
 /* How a repair of that failure ended; NULL = none has, or it was interrupted.
  * After a clear by a person, what was tried does not count. */
 static const struct spiral_event *
-find_repair(const struct overseer *o, const struct spiral_event *failure)
+find_repair(const struct history *history, const struct spiral_event *failure)
 {
-	const struct spiral_event *last =
-	    &o->history.events[o->history.count - 1];
+	const struct spiral_event *last = &history->events[history->count - 1];
 	const char *interrupted = repair_outcome_name(REPAIR_INTERRUPTED);
 
 	return last > failure && last->kind == SPIRAL_REMEDY &&
@@ -117,7 +114,7 @@ note_cut_short(struct overseer *o)
 	struct spiral_event event = { .kind = SPIRAL_REMEDY,
 		.outcome = xstrdup(repair_outcome_name(REPAIR_INTERRUPTED)),
 		.words = xstrdup("the overseer was killed"),
-		.signature = xstrdup(o->signature) };
+		.signature = xstrdup(o->failure.signature) };
 
 	remember(o, &event);
 }
@@ -125,7 +122,8 @@ note_cut_short(struct overseer *o)
 /* --- a verdict ------------------------------------------------------- */
 
 static const char *
-words_of(const struct overseer *o, enum health_verdict verdict)
+words_of(const struct overseer_failure *f, const struct daemon_process *d,
+    enum health_verdict verdict)
 {
 	static const char *const words[HEALTH_VERDICT_COUNT] = {
 		[HEALTH_START_FAILED] = "the daemon did not become ready",
@@ -140,18 +138,18 @@ words_of(const struct overseer *o, enum health_verdict verdict)
 		    "tasks are assigned, but there is no progress",
 	};
 
-	if (verdict == HEALTH_FAILED && o->words != NULL)
-		return o->words;
-	if (verdict == HEALTH_DIED && o->daemon.status == 0)
+	if (verdict == HEALTH_FAILED && f->words != NULL)
+		return f->words;
+	if (verdict == HEALTH_DIED && d->status == 0)
 		return "the daemon ended, but not because of the overseer";
 	return words[verdict] != NULL ? words[verdict] : "it exited";
 }
 
 /* What it said last, when it could not start; appended. */
 static void
-add_last_line(const struct overseer *o, struct buf *out)
+add_last_line(const struct evidence *evidence, struct buf *out)
 {
-	const char *text = o->evidence.standard_error, *line = text;
+	const char *text = evidence->standard_error, *line = text;
 	size_t len = text != NULL ? strlen(text) : 0;
 
 	while (len > 0 && text[len - 1] == '\n')
@@ -166,30 +164,35 @@ add_last_line(const struct overseer *o, struct buf *out)
 }
 
 static void
-note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
+note_failure(struct overseer_failure *f, const struct daemon_process *d,
+    const struct sight *seen, enum health_verdict verdict, const char *words)
 {
 	cleanup_buf struct buf all = BUF_INIT, signature = BUF_INIT;
 
 	if (verdict != HEALTH_FAILED)
-		free(take_ptr(&o->class));
-	buf_adds(&all, words != NULL ? words : words_of(o, verdict));
-	if (!o->daemon.alive && o->daemon.how_ended != NULL &&
-	    verdict != HEALTH_FAILED)
-		buf_addf(&all, " (%s)", o->daemon.how_ended);
-	if (!o->daemon.alive && verdict == HEALTH_START_FAILED)
-		add_last_line(o, &all);
-	free(o->words);
-	o->words = xstrdup(all.data);
-	health_signature(verdict, o->class, o->words, &signature);
-	free(o->signature);
-	o->signature = xstrdup(signature.data);
-	o->verdict = verdict;
-	o->abrupt =
-	    health_is_abrupt(verdict, !o->daemon.alive, o->daemon.status);
-	o->ran_ms = run_ms(o);
-	o->beat_age_s = o->sight.beat_ms > 0 ?
-	    (clock_mono_ms() - o->sight.beat_ms) / 1000 :
-	    -1;
+		free(take_ptr(&f->class));
+	buf_adds(&all, words != NULL ? words : words_of(f, d, verdict));
+	if (!d->alive && d->how_ended != NULL && verdict != HEALTH_FAILED)
+		buf_addf(&all, " (%s)", d->how_ended);
+	if (!d->alive && verdict == HEALTH_START_FAILED)
+		add_last_line(&f->evidence, &all);
+	free(f->words);
+	f->words = xstrdup(all.data);
+	health_signature(verdict, f->class, f->words, &signature);
+	free(f->signature);
+	f->signature = xstrdup(signature.data);
+	f->verdict = verdict;
+	f->abrupt = health_is_abrupt(verdict, !d->alive, d->status);
+	f->ran_ms = run_ms(d);
+	f->beat_age_s =
+	    seen->beat_ms > 0 ? (clock_mono_ms() - seen->beat_ms) / 1000 : -1;
+}
+
+/* Where people find it. */
+static const char *
+failure_evidence(const struct overseer_failure *f)
+{
+	return f->evidence.dir != NULL ? f->evidence.dir : "none";
 }
 
 /* The daemon says that the run is over, and so is ours. */
@@ -199,7 +202,7 @@ act_complete(struct overseer *o, const struct occurrence *what)
 	const char *why = what->words != NULL ? what->words : "it was asked to";
 	struct spiral_event event = {
 		.kind = SPIRAL_STOP,
-		.run_ms = run_ms(o),
+		.run_ms = run_ms(&o->daemon),
 		.words = xstrdup(why),
 	};
 
@@ -211,10 +214,11 @@ act_complete(struct overseer *o, const struct occurrence *what)
 static void
 begin_failure(struct overseer *o, const struct occurrence *what)
 {
-	o->failed_ms = clock_wall_ms();
-	note_failure(o, what->verdict, what->words);
+	o->failure.at_ms = clock_wall_ms();
+	note_failure(
+	    &o->failure, &o->daemon, &o->sight, what->verdict, what->words);
 	console_say(o, CONSOLE_RED, "Failure (%s): %s",
-	    health_verdict_name(what->verdict), o->words);
+	    health_verdict_name(what->verdict), o->failure.words);
 }
 
 /* The signal first; its end comes through the loop. */
@@ -242,17 +246,20 @@ act_find_dead(struct overseer *o, const struct occurrence *what)
 static void
 act_resume(struct overseer *o, const struct occurrence *what)
 {
+	struct overseer_failure *f = &o->failure;
+	struct daemon_process *d = &o->daemon;
+
 	(void)what;
-	o->beat_age_s = -1;
-	o->daemon.ready = o->ran_ms > 0;
-	o->daemon.started_ms = clock_mono_ms() - o->ran_ms;
-	o->daemon.ended_ms = clock_mono_ms();
+	f->beat_age_s = -1;
+	d->ready = f->ran_ms > 0;
+	d->started_ms = clock_mono_ms() - f->ran_ms;
+	d->ended_ms = clock_mono_ms();
 	daemon_evidence_begin(o);
 	daemon_evidence_read(o);
 	console_say(o, CONSOLE_RED,
 	    "An earlier overseer was handling a failure (%s): %s",
-	    health_verdict_name(o->verdict), o->words);
-	if (o->daemon.alive)
+	    health_verdict_name(f->verdict), f->words);
+	if (d->alive)
 		daemon_process_end(o, false);
 	else
 		respond_record(o);
@@ -274,26 +281,26 @@ act_pause(struct overseer *o, const struct occurrence *what)
 	cleanup_buf struct buf until = BUF_INIT;
 	cleanup_buf struct buf pause = BUF_INIT;
 
-	loop_timer_free(take_ptr(&o->delay));
+	loop_timer_free(take_ptr(&o->run.delay));
 	if (what->delay_ms == 0) {
 		overseer_reload(o, true);
 		return;
 	}
-	o->until_ms = clock_wall_ms() + what->delay_ms;
-	moment_add(&until, o->until_ms);
+	o->run.until_ms = clock_wall_ms() + what->delay_ms;
+	moment_add(&until, o->run.until_ms);
 	text_add_duration(&pause, what->delay_ms);
 	console_say(o, CONSOLE_YELLOW,
 	    "Waiting %s, until %s, before the daemon is started again: it "
 	    "keeps failing.",
 	    pause.data, until.data);
-	o->delay = loop_after(o->loop, what->delay_ms, on_due, o);
+	o->run.delay = loop_after(o->loop, what->delay_ms, on_due, o);
 }
 
 static void
 act_read(struct overseer *o, const struct occurrence *what)
 {
 	(void)what;
-	o->until_ms = 0;
+	o->run.until_ms = 0;
 	overseer_reload(o, true);
 }
 
@@ -309,7 +316,7 @@ take(struct overseer *o, struct err *err)
 	else if (r == DAEMON_ENDED)
 		daemon_process_tell_end(o);
 	else if (r == DAEMON_LATER)
-		loop_timer_set(&o->delay, o->loop, TAKE_LOOK_MS, on_due, o);
+		loop_timer_set(&o->run.delay, o->loop, TAKE_LOOK_MS, on_due, o);
 	return r < 0 ? r : 0;
 }
 
@@ -397,7 +404,7 @@ reset_next(struct resets *r)
 	struct overseer *o = r->overseer;
 	const char *name = strv_const(r->names)[r->next++];
 	const char *const argv[] = { o->llmc, "--root", o->workspace.root,
-		"reset", name, "--yes", "--failed", o->words, NULL };
+		"reset", name, "--yes", "--failed", o->failure.words, NULL };
 	struct child_spec spec = { .argv = argv, .deadline_ms = RESET_MS };
 
 	if (name != NULL && o->state == STATE_ENDING_DAEMON &&
@@ -416,7 +423,7 @@ act_reset(struct overseer *o, const struct occurrence *what)
 
 	r->overseer = o;
 	r->delay_ms = what->delay_ms;
-	if (json_get_array(o->beat, "", "expected", &expected, NULL) < 0)
+	if (json_get_array(o->sight.beat, "", "expected", &expected, NULL) < 0)
 		expected = NULL;
 	for (size_t i = 0;
 	     expected != NULL && i < json_object_array_length(expected); i++) {
@@ -436,17 +443,19 @@ act_reset(struct overseer *o, const struct occurrence *what)
 static bool
 end_for_class(struct overseer *o)
 {
-	const struct failure_class *class = failure_class_find(o->class);
+	const struct failure_class *class =
+	    failure_class_find(o->failure.class);
 	cleanup_free char *why = NULL;
 
-	if (o->verdict != HEALTH_FAILED || class->help == FAILURE_HELP_REPAIR)
+	if (o->failure.verdict != HEALTH_FAILED ||
+	    class->help == FAILURE_HELP_REPAIR)
 		return false;
 	writer_finish(o); /* the evidence gets its folder */
 	why = xasprintf(
 	    "No repair can help: %s.\nThe failure (%s): %s\nEvidence: %s\n"
 	    "What to do: %s, then: llmc overseer",
-	    class->what, class->name, o->words,
-	    o->evidence.dir != NULL ? o->evidence.dir : "none", class->fix);
+	    class->what, class->name, o->failure.words,
+	    failure_evidence(&o->failure), class->fix);
 	HAPPENS(o, WHEN_OVER, .status = OVERSEER_UNREPAIRED, .words = why);
 	return true;
 }
@@ -454,7 +463,7 @@ end_for_class(struct overseer *o)
 static void
 act_choose(struct overseer *o, const struct occurrence *what)
 {
-	struct spiral_rules limits = rules(o);
+	struct spiral_rules limits = rules(o->settings);
 	struct spiral_decision decision = spiral_decide(
 	    o->history.events, o->history.count, &limits, clock_wall_ms());
 
@@ -462,7 +471,7 @@ act_choose(struct overseer *o, const struct occurrence *what)
 		return;
 	if (writer_is_stuck(o)) {
 		/* Nothing else would work, either. */
-		loop_timer_set(&o->delay, o->loop, DELAY_MS, on_due, o);
+		loop_timer_set(&o->run.delay, o->loop, DELAY_MS, on_due, o);
 	} else if (decision.action == SPIRAL_END) {
 		cleanup_free char *why = NULL;
 		const char *which = strcmp(decision.why, "day_budget") == 0 ?
@@ -477,10 +486,10 @@ act_choose(struct overseer *o, const struct occurrence *what)
 		    "%s\nLast failure (%s): %s\nEvidence: %s\nHistory: llmc log failures\n"
 		    "Fix the cause, then: llmc overseer --clear \"what was done\" and "
 		    "llmc overseer",
-		    which, health_verdict_name(o->verdict), o->words,
-		    o->evidence.dir != NULL ? o->evidence.dir : "none");
+		    which, health_verdict_name(o->failure.verdict),
+		    o->failure.words, failure_evidence(&o->failure));
 		HAPPENS(o, WHEN_OVER, .status = OVERSEER_SPIRAL, .words = why);
-	} else if (o->verdict == HEALTH_STALLED) {
+	} else if (o->failure.verdict == HEALTH_STALLED) {
 		HAPPENS(o, WHEN_RESET, .delay_ms = decision.delay_ms);
 	} else if (decision.action == SPIRAL_RESTART ||
 	    !settings_bool(o->settings, "overseer.remediate")) {
@@ -494,11 +503,11 @@ act_choose(struct overseer *o, const struct occurrence *what)
 static bool
 restarts_first(const struct overseer *o)
 {
-	struct spiral_rules limits = rules(o);
+	struct spiral_rules limits = rules(o->settings);
 	struct spiral_decision decision = spiral_decide(
 	    o->history.events, o->history.count, &limits, clock_wall_ms());
 
-	return o->abrupt && o->verdict != HEALTH_STALLED &&
+	return o->failure.abrupt && o->failure.verdict != HEALTH_STALLED &&
 	    (decision.action == SPIRAL_RESTART ||
 		(decision.action == SPIRAL_REPAIR &&
 		    !settings_bool(o->settings, "overseer.remediate") &&
@@ -562,9 +571,8 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 	    "The failure could not be repaired: %s.\nThe failure (%s): %s\n"
 	    "Evidence: %s\nWhat was tried: %s\nHistory: llmc log failures\n"
 	    "Fix the cause, then: llmc overseer (no --clear is needed)",
-	    words, health_verdict_name(o->verdict), o->words,
-	    o->evidence.dir != NULL ? o->evidence.dir : "none",
-	    log != NULL ? log : "nothing");
+	    words, health_verdict_name(o->failure.verdict), o->failure.words,
+	    failure_evidence(&o->failure), log != NULL ? log : "nothing");
 	HAPPENS(o, WHEN_OVER, .status = OVERSEER_UNREPAIRED, .words = why);
 }
 
@@ -588,38 +596,39 @@ follow_earlier(struct overseer *o, const struct spiral_event *repair)
 static void
 respond_record(struct overseer *o)
 {
+	struct overseer_failure *f = &o->failure;
 	struct spiral_event event = {
-		.kind = o->verdict == HEALTH_STALLED ? SPIRAL_STALL :
+		.kind = f->verdict == HEALTH_STALLED ? SPIRAL_STALL :
 						       SPIRAL_FAILURE,
-		.run_ms = run_ms(o),
+		.run_ms = run_ms(&o->daemon),
 	};
 	const struct spiral_event *known, *repair;
 	bool first;
 
 	/* It may have complained, or hung, and reported its failure later. */
-	if ((o->verdict == HEALTH_COMPLAINED ||
-		(o->abrupt && o->daemon.instance != NULL)) &&
+	if ((f->verdict == HEALTH_COMPLAINED ||
+		(f->abrupt && o->daemon.instance != NULL)) &&
 	    observe_failure(o))
-		note_failure(o, HEALTH_FAILED, NULL);
-	else if (o->verdict == HEALTH_COMPLAINED)
-		o->abrupt =
-		    health_is_abrupt(o->verdict, true, o->daemon.status);
+		note_failure(f, &o->daemon, &o->sight, HEALTH_FAILED, NULL);
+	else if (f->verdict == HEALTH_COMPLAINED)
+		f->abrupt =
+		    health_is_abrupt(f->verdict, true, o->daemon.status);
 	observe_end(o);
-	known = find_failure(o);
-	repair = known != NULL ? find_repair(o, known) : NULL;
+	known = find_failure(&o->history, f->at_ms);
+	repair = known != NULL ? find_repair(&o->history, known) : NULL;
 	if (known == NULL) {
-		event.at_ms = o->failed_ms;
-		event.abrupt = o->abrupt;
-		event.signature = xstrdup(o->signature);
-		event.class = o->class != NULL ? xstrdup(o->class) : NULL;
-		event.words = xstrdup(o->words);
+		event.at_ms = f->at_ms;
+		event.abrupt = f->abrupt;
+		event.signature = xstrdup(f->signature);
+		event.class = f->class != NULL ? xstrdup(f->class) : NULL;
+		event.words = xstrdup(f->words);
 		remember(o, &event);
 	}
-	if (o->cut_short && repair == NULL)
+	if (f->cut_short && repair == NULL)
 		note_cut_short(o);
-	o->cut_short = false;
-	if (run_ms(o) >= rules(o).cooldown_ms)
-		o->attempt = 0; /* a healthy run: begin to count anew */
+	f->cut_short = false;
+	if (run_ms(&o->daemon) >= rules(o->settings).cooldown_ms)
+		f->attempt = 0; /* a healthy run: begin to count anew */
 	first = repair == NULL && restarts_first(o);
 	if (!first)
 		daemon_evidence_read(o);
@@ -654,7 +663,7 @@ on_repaired(struct overseer *o, enum repair_outcome outcome, const char *words,
 		.outcome = xstrdup(repair_outcome_name(outcome)),
 		.words = xstrdup(words),
 		.log = log != NULL ? xstrdup(log) : NULL,
-		.signature = xstrdup(o->signature),
+		.signature = xstrdup(o->failure.signature),
 	};
 
 	remember(o, &event);
@@ -667,8 +676,9 @@ static void
 act_repair(struct overseer *o, const struct occurrence *what)
 {
 	(void)what;
-	overseer_tell(
-	    o, &(struct notice){ .class = NOTICE_REPAIR, .why = o->words });
+	overseer_tell(o,
+	    &(struct notice){
+		.class = NOTICE_REPAIR, .why = o->failure.words });
 	repair_begin(o, on_repaired);
 }
 
@@ -679,7 +689,7 @@ say_stopping(struct overseer *o)
 {
 	console_say(o, CONSOLE_PLAIN,
 	    "Stopping the daemon. Press Ctrl-C again to stop at once.");
-	loop_timer_free(take_ptr(&o->delay));
+	loop_timer_free(take_ptr(&o->run.delay));
 }
 
 static void
@@ -708,7 +718,7 @@ static void
 act_stop_now(struct overseer *o, const struct occurrence *what)
 {
 	(void)what;
-	o->forced = true;
+	o->run.forced = true;
 	if (o->daemon.alive)
 		daemon_process_end(o, true);
 	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
@@ -723,11 +733,11 @@ static void
 act_hurry(struct overseer *o, const struct occurrence *what)
 {
 	(void)what;
-	o->forced = true;
-	if (o->exit_status == OVERSEER_STOPPED)
-		o->exit_status = OVERSEER_FORCED;
-	if (o->sweep != NULL)
-		session_sweep_hurry(o->sweep);
+	o->run.forced = true;
+	if (o->run.exit_status == OVERSEER_STOPPED)
+		o->run.exit_status = OVERSEER_FORCED;
+	if (o->run.sweep != NULL)
+		session_sweep_hurry(o->run.sweep);
 	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
 }
 
@@ -735,11 +745,12 @@ static void
 act_stopped(struct overseer *o, const struct occurrence *what)
 {
 	struct spiral_event event = { .kind = SPIRAL_STOP,
-		.run_ms = run_ms(o) };
+		.run_ms = run_ms(&o->daemon) };
 
 	(void)what;
 	remember(o, &event);
-	ending_begin(o, o->forced ? OVERSEER_FORCED : OVERSEER_STOPPED, NULL);
+	ending_begin(
+	    o, o->run.forced ? OVERSEER_FORCED : OVERSEER_STOPPED, NULL);
 }
 
 static void
@@ -747,7 +758,7 @@ act_interrupted(struct overseer *o, const struct occurrence *what)
 {
 	(void)what;
 	console_say(o, CONSOLE_YELLOW, "⚠ Remediation interrupted");
-	if (!o->forced) /* else the daemon is seen to first */
+	if (!o->run.forced) /* else the daemon is seen to first */
 		HAPPENS(o, WHEN_OVER, .status = OVERSEER_STOPPED);
 }
 
@@ -788,13 +799,14 @@ act_refuse(struct overseer *o, const struct occurrence *what)
 static void
 act_upgrade(struct overseer *o, const struct occurrence *what)
 {
-	if (o->daemon.told_to_end || o->take_ms > 0 || o->program == NULL) {
+	if (o->daemon.told_to_end || o->daemon.take_ms > 0 ||
+	    o->program == NULL) {
 		act_refuse(o, what);
 		return;
 	}
 	console_say(o, CONSOLE_PLAIN,
 	    "llmc restart: the overseer's program on disk takes over.");
-	o->again = true;
+	o->run.again = true;
 	overseer_register(o);
 	loop_stop(o->loop, OVERSEER_ERROR);
 }
@@ -876,7 +888,7 @@ note_start(struct overseer *o, struct json_object *json, int r)
 
 /* The failure that it was dealing with; false = none. */
 static bool
-read_failure(struct overseer *o, struct json_object *json)
+read_failure(struct overseer_failure *f, struct json_object *json)
 {
 	const char *state = json_string_or(json, "state", "");
 	const char *class = json_string_or(json, "class", NULL);
@@ -886,18 +898,18 @@ read_failure(struct overseer *o, struct json_object *json)
 	if ((strcmp(state, overseer_state_name(STATE_ENDING_DAEMON)) != 0 &&
 		strcmp(state, overseer_state_name(STATE_REMEDIATING)) != 0) ||
 	    words == NULL ||
-	    !read_verdict(json_string_or(json, "verdict", ""), &o->verdict))
+	    !read_verdict(json_string_or(json, "verdict", ""), &f->verdict))
 		return false;
-	o->words = xstrdup(words);
-	o->class = class != NULL ? xstrdup(class) : NULL;
-	o->cut_short =
+	f->words = xstrdup(words);
+	f->class = class != NULL ? xstrdup(class) : NULL;
+	f->cut_short =
 	    strcmp(state, overseer_state_name(STATE_REMEDIATING)) == 0;
-	o->abrupt = json_bool_or(json, "abrupt", false);
-	o->failed_ms = json_int_or(json, "failed_ms", 0);
-	o->ran_ms = json_int_or(json, "ran_ms", 0);
-	o->attempt = (int)json_int_or(json, "attempt", 0);
-	health_signature(o->verdict, o->class, o->words, &signature);
-	o->signature = xstrdup(signature.data);
+	f->abrupt = json_bool_or(json, "abrupt", false);
+	f->at_ms = json_int_or(json, "failed_ms", 0);
+	f->ran_ms = json_int_or(json, "ran_ms", 0);
+	f->attempt = (int)json_int_or(json, "attempt", 0);
+	health_signature(f->verdict, f->class, f->words, &signature);
+	f->signature = xstrdup(signature.data);
 	return true;
 }
 
@@ -915,7 +927,7 @@ respond_begin(struct overseer *o, struct err *err)
 	r = json_load(file, REGISTRATION_MAX, &json, NULL);
 	note_start(o, json, r);
 	if (r == 0)
-		failed = read_failure(o, json);
+		failed = read_failure(&o->failure, json);
 	if (json_get_object(json, "", "daemon", &daemon, NULL) == 0 &&
 	    daemon_process_adopt(o, daemon)) {
 		observe_begin(o);

@@ -110,10 +110,10 @@ console_say(
 	console_print(o, colour, line);
 	moment_add(&dated, clock_wall_ms());
 	buf_addf(&dated, " %s", line);
-	free(o->events[0]);
-	memmove(&o->events[0], &o->events[1],
-	    (OVERSEER_EVENTS - 1) * sizeof o->events[0]);
-	o->events[OVERSEER_EVENTS - 1] = xstrdup(dated.data);
+	free(o->run.events[0]);
+	memmove(&o->run.events[0], &o->run.events[1],
+	    (OVERSEER_EVENTS - 1) * sizeof o->run.events[0]);
+	o->run.events[OVERSEER_EVENTS - 1] = xstrdup(dated.data);
 	log_info("%s", line);
 	status = xasprintf("STATUS=%.*s", (int)strcspn(line, "\n"), line);
 	notify_service(status);
@@ -217,10 +217,11 @@ be_writer(struct overseer *o, const struct writer *w, pid_t parent)
 	if (w->registers)
 		out->registered = overseer_write_registration(o, &err) == 0;
 	if (w->stamp != NULL &&
-	    evidence_save(&o->workspace, w->stamp, &o->evidence, &err) == 0 &&
-	    o->evidence.dir != NULL)
-		snprintf(
-		    out->evidence, sizeof out->evidence, "%s", o->evidence.dir);
+	    evidence_save(
+		&o->workspace, w->stamp, &o->failure.evidence, &err) == 0 &&
+	    o->failure.evidence.dir != NULL)
+		snprintf(out->evidence, sizeof out->evidence, "%s",
+		    o->failure.evidence.dir);
 	snprintf(out->words, sizeof out->words, "%s", err.msg);
 	_exit(write(3, &one, sizeof one) == sizeof one ? 0 : 1);
 }
@@ -250,11 +251,11 @@ take_outcome(struct overseer *o, bool ok)
 			log_info("%s", out->words);
 		/* Is it still the evidence of the same failure? */
 		if (w->stamp != NULL && out->evidence[0] != '\0' &&
-		    o->evidence_saved == w->stamp)
-			xstrset(&o->evidence.dir, out->evidence);
+		    o->failure.evidence_saved == w->stamp)
+			xstrset(&o->failure.evidence.dir, out->evidence);
 	}
-	if (o->evidence_saved == w->stamp)
-		o->evidence_saved = NULL;
+	if (o->failure.evidence_saved == w->stamp)
+		o->failure.evidence_saved = NULL;
 	free(take_ptr(&w->stamp));
 	if (w->registers && !(ok && out->registered))
 		o->changed = true;
@@ -324,7 +325,7 @@ static bool
 has_work(const struct overseer *o)
 {
 	return log_held() > 0 || outlet_held(&output) > 0 || o->changed ||
-	    o->history.unsaved > 0 || o->evidence_stamp != NULL;
+	    o->history.unsaved > 0 || o->failure.evidence_stamp != NULL;
 }
 
 /* True: it has ended. */
@@ -367,13 +368,13 @@ writer_begin(struct overseer *o)
 	w->unsaved = owns ? o->history.unsaved : 0;
 	free(take_ptr(&w->stamp));
 	if (owns) {
-		w->stamp = take_ptr(&o->evidence_stamp);
-		o->evidence_saved = w->stamp;
+		w->stamp = take_ptr(&o->failure.evidence_stamp);
+		o->failure.evidence_saved = w->stamp;
 	}
 	o->changed = false;
 	if (!owns) {
 		o->history.unsaved = 0;
-		free(take_ptr(&o->evidence_stamp));
+		free(take_ptr(&o->failure.evidence_stamp));
 	}
 	/* A handler must not run there: it would write to what is not open. */
 	sigfillset(&all);

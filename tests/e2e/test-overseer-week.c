@@ -265,17 +265,18 @@ make_trouble(struct week *w)
 static void
 noticed(struct week *w)
 {
-	int64_t took = w->overseer.failed_ms - w->since_ms;
+	int64_t took = w->overseer.failure.at_ms - w->since_ms;
 
 	ck_assert_msg(w->trouble < nitems(troubles),
-	    "nothing happened, and it says: %s", w->overseer.words);
-	ck_assert_msg(w->overseer.verdict == troubles[w->trouble].verdict,
+	    "nothing happened, and it says: %s", w->overseer.failure.words);
+	ck_assert_msg(
+	    w->overseer.failure.verdict == troubles[w->trouble].verdict,
 	    "it takes %s for %s",
 	    health_verdict_name(troubles[w->trouble].verdict),
-	    w->overseer.words);
+	    w->overseer.failure.words);
 	ck_assert_msg(took <= troubles[w->trouble].within_ms,
 	    "%s was noticed after %lld ms",
-	    health_verdict_name(w->overseer.verdict), (long long)took);
+	    health_verdict_name(w->overseer.failure.verdict), (long long)took);
 	w->trouble = nitems(troubles);
 	w->next_ms = clock_mono_ms() + 20 * MINUTE_MS +
 	    (int64_t)dice_below(&w->dice, 160) * MINUTE_MS;

@@ -116,9 +116,9 @@ world_begin(bool worktree)
 	w.o.workspace.dir = file_join(w.repo->root, ".llmc");
 	w.o.settings = make_settings(worktree, "");
 	w.o.daemon = (struct daemon_process)DAEMON_PROCESS_INIT;
-	w.o.verdict = HEALTH_DIED;
-	w.o.words = xstrdup("the daemon died");
-	w.o.signature = xstrdup("died");
+	w.o.failure.verdict = HEALTH_DIED;
+	w.o.failure.words = xstrdup("the daemon died");
+	w.o.failure.signature = xstrdup("died");
 	w.o.llmc = xstrdup("/opt/llmc");
 	w.session = worktree ? file_join(w.repo->root, ".worktrees/overseer") :
 			       xstrdup(w.repo->root);
@@ -148,8 +148,8 @@ world_end(void)
 	fake_tmux_free(w.tmux);
 	settings_free(w.o.settings);
 	workspace_release(&w.o.workspace);
-	free(w.o.words);
-	free(w.o.signature);
+	free(w.o.failure.words);
+	free(w.o.failure.signature);
 	free(w.o.llmc);
 	free(w.session);
 	repo_free(take_ptr(&w.repo));

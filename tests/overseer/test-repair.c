@@ -29,7 +29,7 @@ TEST(a_turn_that_ends_cleanly_completes_it)
 
 	world_begin(false);
 	world_work();
-	ck_assert_int_eq(w.o.attempt, 1);
+	ck_assert_int_eq(w.o.failure.attempt, 1);
 	world_finds();
 	answer = world_stops();
 	ck_assert_ptr_nonnull(strstr(answer, "\"result\":null"));

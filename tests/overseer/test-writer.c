@@ -39,7 +39,7 @@ begin(struct overseer *o)
 		.loop = loop_new(),
 		.options = &options,
 		.lock = -1,
-		.evidence_from = -1 };
+		.failure = OVERSEER_FAILURE_INIT };
 	o->workspace.root = xstrdup(unit_scratch());
 	o->workspace.dir = xstrdup(unit_path(".llmc"));
 	ck_assert_int_eq(file_mkdirs(o->workspace.dir, 0700, NULL), 0);
@@ -53,7 +53,7 @@ end(struct overseer *o)
 	loop_call_free(o->write);
 	history_release(&o->history);
 	for (size_t i = 0; i < OVERSEER_EVENTS; i++)
-		free(o->events[i]);
+		free(o->run.events[i]);
 	free(o->workspace.dir);
 	free(o->workspace.root);
 	loop_free(o->loop);
@@ -141,10 +141,10 @@ TEST_ROWS(an_interrupted_repair_is_done_again, 2)
 	settings_problems_release(&problems);
 	o.reader = config_read_new(o.loop, &o.workspace, on_config, &o);
 	o.state = STATE_ENDING_DAEMON;
-	o.verdict = HEALTH_HUNG;
-	o.words = xstrdup("it hangs");
-	o.signature = xstrdup("hung");
-	o.failed_ms = 5;
+	o.failure.verdict = HEALTH_HUNG;
+	o.failure.words = xstrdup("it hangs");
+	o.failure.signature = xstrdup("hung");
+	o.failure.at_ms = 5;
 	note(&o, SPIRAL_FAILURE, 5, NULL);
 	note(&o, SPIRAL_REMEDY, 6,
 	    repair_outcome_name(_i == 0 ? REPAIR_INTERRUPTED : REPAIR_FAILED));
@@ -154,8 +154,8 @@ TEST_ROWS(an_interrupted_repair_is_done_again, 2)
 	writer_close(&o);
 	config_read_free(o.reader);
 	settings_free(o.settings);
-	free(o.words);
-	free(o.signature);
+	free(o.failure.words);
+	free(o.failure.signature);
 	end(&o);
 	dup2(out, STDOUT_FILENO);
 	close(out);
