@@ -25,13 +25,6 @@ lands(void *arg)
 	return true;
 }
 
-static int
-room(void *arg)
-{
-	(void)arg;
-	return 0;
-}
-
 static void
 changed(void *arg)
 {
@@ -39,10 +32,9 @@ changed(void *arg)
 	changes++;
 }
 
-static const struct landing_hosts hosts = { .attempt = attempt,
-	.lands = lands,
-	.check_room = room,
-	.changed = changed };
+static const struct landing_hosts hosts = {
+	.attempt = attempt, .lands = lands, .changed = changed
+};
 
 static struct landing_record *
 record(void)
