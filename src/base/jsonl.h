@@ -26,9 +26,9 @@ int jsonl_append(const char *path, struct json_object *record, int64_t max_size,
  * path.2, ... if the file has fewer. fn returns false to stop. Skips lines that
  * are not an object, incomplete ones and those over JSONL_LINE_MAX. Reads at
  * most JSONL_LOOK_MAX bytes from the end of each file. A missing file is not an
- * error. */
-#define JSONL_LINE_MAX ((size_t)1024 * 1024)
-#define JSONL_LOOK_MAX ((size_t)8 * 1024 * 1024)
+ * error. A line may have 1 MiB of output in it, escaped. */
+#define JSONL_LINE_MAX ((size_t)2 * 1024 * 1024)
+#define JSONL_LOOK_MAX ((size_t)16 * 1024 * 1024)
 
 typedef bool jsonl_fn(struct json_object *record, void *arg);
 

@@ -199,9 +199,7 @@ TEST(as_much_text_as_fits_is_taken)
 	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
 	ck_assert_uint_eq(strlen(world->text), 1048576);
 	record = last_record(world, 1);
-	ck_assert_uint_lt(strlen(json_string_or(record, "stdout", "")), 70000);
-	ck_assert_ptr_nonnull(strstr(
-	    json_string_or(record, "stdout", ""), "[983040 bytes more]"));
+	ck_assert_str_eq(json_string_or(record, "stdout", ""), world->text);
 	source_world_free(world);
 }
 

@@ -274,7 +274,7 @@ source_count_todo(enum source_type type, const char *where)
 
 #define STATUS_NONE_READY 4
 #define NAME_SIZE         128
-#define LOG_TEXT_MAX      ((size_t)64 * 1024) /* of each stream, in a record */
+#define LOG_TEXT_MAX      ((size_t)ERRAND_OUT_MAX) /* of each stream */
 #define LOG_SIZE_MAX      ((int64_t)50 * 1024 * 1024)
 #define LOG_KEEP          3
 #define WORDS_LINES       5 /* of its output, in a failure */
