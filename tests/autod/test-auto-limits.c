@@ -563,6 +563,28 @@ TEST(a_checkout_is_not_waited_for_for_ever)
 	auto_world_fails("dirty_checkout");
 }
 
+/* Row 15a of the failure table, with its ten waits. */
+TEST(a_checkout_is_waited_for_ten_times)
+{
+	const struct state *state;
+	int64_t wait_s = 60;
+
+	begin_dirty(0);
+	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
+	state = &auto_world.core->state;
+	for (int i = 1; i <= 10; i++) {
+		floor_world_until(state->source_repo_dirty_retry_count == i);
+		ck_assert(!auto_world.core->failing);
+		ck_assert_int_eq(state->source_repo_dirty_backoff_secs, wait_s);
+		ck_assert_int_gt(state->source_repo_dirty_retry_after_unix,
+		    clock_wall_ms() / 1000 + wait_s - 10);
+		clock_virtual_advance(wait_s * 1000);
+		wait_s = wait_s < 1800 ? 2 * wait_s : 3600;
+	}
+	auto_world_fails("dirty_checkout");
+	clock_virtual_end();
+}
+
 /* Who repairs a failure would end it, and with it what they have not done. */
 TEST(what_a_user_has_not_finished_is_waited_for_for_ever)
 {

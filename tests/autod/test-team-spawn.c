@@ -334,6 +334,35 @@ spawn_once(void)
 	return buf_take(&printed);
 }
 
+/* The agents in the answer that have a session, which is that of a worker; and
+ * the answer as it is without. */
+static size_t
+take_sessions(char **answer)
+{
+	cleanup_json struct json_object *json = json_tokener_parse(*answer);
+	cleanup_buf struct buf printed = BUF_INIT;
+	size_t count = 0;
+
+	for (size_t i = 0; i < length(json, "spawned_agents"); i++) {
+		struct json_object *one = member(json, "spawned_agents", i);
+		const struct state *state = &auto_world.core->state;
+		bool known = false;
+
+		if (text_is(text(one, "session_id"), "none yet"))
+			continue;
+		for (size_t j = 0; j < state->count; j++)
+			known |= text_is(state->workers[j]->session.id,
+			    text(one, "session_id"));
+		ck_assert_msg(known, "no such session: %s", *answer);
+		json_set_string(one, "session_id", "none yet");
+		count++;
+	}
+	json_print(json, false, &printed);
+	free(*answer);
+	*answer = buf_take(&printed);
+	return count;
+}
+
 TEST(a_call_that_is_made_again_changes_nothing)
 {
 	cleanup_free char *first = NULL, *second = NULL, *third = NULL;
@@ -345,7 +374,8 @@ TEST(a_call_that_is_made_again_changes_nothing)
 	die();
 	/* But that its session may have begun by now. */
 	third = spawn_once();
-	floor_has(third, "\"plan_node_id\":\"T1.2\"");
+	take_sessions(&third);
+	ck_assert_str_eq(first, third);
 	is_taken("goal_a",
 	    "active; T1.1 in_progress; T1.2 in_progress; T1.3 in_progress; ");
 }
