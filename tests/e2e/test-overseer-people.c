@@ -50,12 +50,17 @@ TEST(a_login_for_a_worker_driven_by_hand)
 {
 	int daemon;
 
+	/* It is tried again before people are told. */
+	auto_tune("login_probe=500 login_ask=1000");
+	auto_ails("fake: fail 401 Please run /login");
 	over_start();
 	daemon = over_daemon(0);
 	fleet_add("adam");
-	fleet_start("adam", "fake: fail 401 Please run /login");
+	fleet_start("adam", "Do it");
 	fleet_wait("adam", "paused");
 	e2e_has(fleet_do("status", NULL)->out, "or just wait");
+	wait_told("login", "\"worker\":\"adam\"");
+	auto_ails("");
 	goes_on(daemon, 1);
 }
 

@@ -303,6 +303,11 @@ report_is_right(void)
 static void
 asks_are_right(void)
 {
+	/* All but the last of the soup. */
+	static const char *const told[] = { "oversight has warned a worker",
+		"oversight has redirected a worker",
+		"oversight has begun a fresh session", "the run has ended" };
+	size_t count = 0;
 	struct json_object *all =
 	    e2e_json(fleet_do("--json", "asks", "--all", NULL), 0);
 	int blocked = 0;
@@ -310,8 +315,16 @@ asks_are_right(void)
 	for (size_t i = 0; i < json_object_array_length(all); i++) {
 		struct json_object *row = json_object_array_get_idx(all, i);
 
-		if (strcmp(json_string_or(row, "kind", ""), "told") == 0)
+		if (strcmp(json_string_or(row, "kind", ""), "told") == 0) {
+			ck_assert_uint_lt(count, nitems(told));
+			ck_assert_str_eq(
+			    json_string_or(row, "title", ""), told[count++]);
+			if (count < nitems(told))
+				ck_assert_str_eq(
+				    json_string_or(row, "task", ""),
+				    id_of("soup"));
 			continue;
+		}
 		blocked++;
 		ck_assert_str_eq(json_string_or(row, "kind", ""), "blocked");
 		ck_assert_str_eq(
@@ -321,6 +334,7 @@ asks_are_right(void)
 	}
 	ck_assert_msg(blocked == 1, "%d asks: %s", blocked,
 	    e2e_shown(json_object_to_json_string(all)));
+	ck_assert_uint_eq(count, nitems(told));
 	e2e_has(fleet_do("asks", NULL)->out, "Nothing is asked of you");
 	says_once(fleet_do("status", NULL)->out, "Nothing needs you");
 }

@@ -87,6 +87,20 @@ watchlog_at(const char *task, const char *level, const char *type)
 }
 
 int
+watchlog_first(const char *task)
+{
+	struct json_object *list = records(task), *record, *act;
+	size_t at = 0;
+
+	while ((record = next(list, &at, "intervention")) != NULL) {
+		act = json_object_object_get(record, "intervention");
+		if (strcmp(json_string_or(act, "level", ""), "log") != 0)
+			return (int)json_int_or(act, "iteration", 0);
+	}
+	return 0;
+}
+
+int
 watchlog_with(const char *task, const char *text, int number)
 {
 	struct json_object *list = records(task), *record;

@@ -20,6 +20,9 @@ void watchlog_last(const char *task, const char *member, const char *words);
 /* The iteration after which this was first done; there is one. */
 int watchlog_at(const char *task, const char *level, const char *type);
 
+/* The iteration after which oversight first did more than log; 0 = never. */
+int watchlog_first(const char *task);
+
 /* How many iterations up to that number have this text in them. */
 int watchlog_with(const char *task, const char *text, int number);
 
