@@ -356,6 +356,7 @@ call_team_methods(void)
 static void
 call_worker_methods(void)
 {
+	must("worker.try", "{}");
 	must("worker.add", ADAM);
 	until("idle");
 	must("worker.review", "{\"worker\":\"adam\",\"force\":true}");

@@ -64,6 +64,7 @@ struct upstream {
 
 static void look(struct upstream *up);
 static bool replay(struct upstream *up);
+static void replay_resume(struct upstream *up);
 static void follow(struct upstream *up);
 static void push_now(struct upstream *up, const char *commit);
 
@@ -362,6 +363,11 @@ look(struct upstream *up)
 		return;
 	if (up->step != STEP_IDLE) {
 		up->again |= up->step != STEP_LOOKS;
+		return;
+	}
+	if (record_of(up)->replayed_tip != NULL) {
+		up->again = true;
+		replay_resume(up);
 		return;
 	}
 	up->step = STEP_LOOKS;
@@ -681,7 +687,8 @@ replay(struct upstream *up)
 	return true;
 }
 
-/* Had the branch moved when the last daemon was killed? */
+/* Had the branch moved when the last daemon was killed? Nothing else begins
+ * before that is known. */
 static void
 on_replay_looked(const struct git_answer *answer, void *arg)
 {
@@ -970,7 +977,7 @@ upstream_begin(struct upstream *up)
 		record->away_ms = clock_wall_ms();
 		persist_changed(up->core);
 	}
-	if (!up->begun && record->replayed_tip != NULL)
+	if (up->step == STEP_IDLE && record->replayed_tip != NULL)
 		replay_resume(up);
 	up->begun = true;
 	if (mode_of(up) != UPSTREAM_PUSH && push_record_let_go(record_of(up))) {
