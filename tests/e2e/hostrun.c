@@ -136,7 +136,7 @@ start_postgres(const char *proxy)
 
 	if (e2e_sh(NULL, e2e_path("'%s' find", script))->status != 0)
 		unit_skip("PostgreSQL is not installed");
-	ck_assert_msg(proxy != NULL, "LLMC_TCP_PROXY is not set");
+	ck_assert_msg(proxy != NULL, "TCP_PROXY is not set");
 	/* Its server does not run as root. */
 	ck_assert_int_eq(chmod(unit_scratch(), 0711), 0);
 	fleet.port = 20000 + (int)(getpid() % 20000);
@@ -258,10 +258,8 @@ hosts_migrate(int version, int min_writer)
 static void
 begin(bool pair, int count, const char *agent)
 {
-	const char *proxy = getenv("LLMC_TCP_PROXY"), *seed;
+	const char *proxy = getenv("TCP_PROXY"), *seed;
 
-	/* The caller's environment is cleared. */
-	proxy = proxy != NULL ? e2e_path("%s", proxy) : NULL;
 	unit_at_end(hosts_end);
 	if (agent == NULL)
 		agent = getenv("LLMC_FAKE_CLAUDE");
