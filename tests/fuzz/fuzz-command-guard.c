@@ -28,7 +28,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (command_guard(text, &place, &why) != (why.len == 0))
 		abort();
 	place.rules = 0;
-	place.protected_paths = NULL;
 	if (!command_guard(text, &place, &none) || none.len > 0)
 		abort();
 	return 0;
