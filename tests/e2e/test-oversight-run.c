@@ -78,15 +78,18 @@ begin_bad(int bad, int good)
 		auto_task(e2e_path("b%d.md", i), "fake: commit %d.txt x", i);
 }
 
-/* The steps come in this order, a few iterations apart; the last one asks. */
+/* The steps come in this order, each at its turn. The warning of a daemon that
+ * died at the end of that turn is given after the next one. */
 static void
 climbed(const char *task)
 {
+	int redirect = watchlog_at(task, "redirect", "stuck");
 	int warn = watchlog_at(task, "warn", "stuck");
 
-	ck_assert_int_eq(watchlog_at(task, "redirect", "stuck"), warn + 3);
-	ck_assert_int_eq(watchlog_at(task, "restart", "stuck"), warn + 6);
-	ck_assert_int_eq(watchlog_at(task, "pause", "stuck"), warn + 9);
+	ck_assert_msg(warn == redirect - 3 || warn == redirect - 2,
+	    "a warning at %d, a redirection at %d", warn, redirect);
+	ck_assert_int_eq(watchlog_at(task, "restart", "stuck"), redirect + 3);
+	ck_assert_int_eq(watchlog_at(task, "pause", "stuck"), redirect + 6);
 }
 
 const int unit_timeout = 120; /* seconds, each */
